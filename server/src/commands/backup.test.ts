@@ -16,7 +16,7 @@ import type { Platform } from '../platform/context.ts'
 import { knownMigrations, migrate } from '../platform/migrate.ts'
 
 // A long timeout, because starting a process is slow on a busy machine.
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 300_000 })
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const environment = inject('environment')
 const shared = await openTestPlatform()
@@ -282,7 +282,7 @@ async function tributary(env: Record<string, string>, ...words: string[]) {
   const child = spawn(process.execPath, [main, ...words], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 180_000,
   })
   const code = new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])

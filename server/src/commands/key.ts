@@ -1,10 +1,15 @@
-import { type Scope, scopes } from '@tributary/contract/operation'
+import { type Scope, scopes } from '@tributary/contract/permissions'
+import { mostOverlapHours } from '@tributary/contract/tokens'
 import { defineCommand } from 'citty'
-import { createToken, listTokens, revoke, type Token } from '../features/tokens/service.ts'
+import { rotateKey } from '../features/tokens/manage.ts'
+import { createToken, listTokens, requireToken, revoke, type Token } from '../features/tokens/service.ts'
 import { requireWorkspace } from '../features/workspaces/service.ts'
+import { systemClock } from '../platform/clock.ts'
+import { systemActor } from '../platform/context.ts'
 import { invalid } from '../platform/errors.ts'
 import { jsonFlag, onChange, onDatabases, print, table } from './run.ts'
 
+const storeHint = "Store this key now: the server keeps only its hash and can't show it again."
 const publicHint = 'Put this key in your pages: it is not secret. It works on the allowed hostnames of the workspace.'
 
 const workspaceArgument = {
@@ -40,7 +45,7 @@ const create = defineCommand({
         ...changed(token),
         details: { name, scopes, expiresAt, isPublishable: args.publishable },
         value: { ...shown(token), key: token.key },
-        text: `${token.key}\n${args.publishable ? publicHint : "Store this key now: the server keeps only its hash and can't show it again."}`,
+        text: `${token.key}\n${args.publishable ? publicHint : storeHint}`,
       }
     }),
 })
@@ -57,6 +62,37 @@ const list = defineCommand({
     }),
 })
 
+const rotate = defineCommand({
+  meta: { name: 'rotate', description: 'Create a key that replaces another; both work for some hours' },
+  args: {
+    id: { type: 'positional', description: 'Id of the API key', required: true },
+    'overlap-hours': {
+      type: 'string',
+      description: `Hours for which the old key continues to work, at most ${mostOverlapHours}; 0 revokes it at once`,
+      default: '24',
+    },
+    expires: { type: 'string', description: 'Expiry date of the new key; that of the old key when omitted' },
+    ...jsonFlag,
+  },
+  run: ({ args }) =>
+    onChange({ command: 'key rotate', json: args.json }, async (handles) => {
+      const overlapHours = parseHours(args['overlap-hours'])
+      const expiresAt = args.expires === undefined ? undefined : parseDate(args.expires).toISOString()
+      const { id, workspace_id: workspaceId } = await requireToken(handles, args.id)
+      const ctx = { ...handles, now: systemClock, actor: systemActor, workspaceId }
+      const { key, ...made } = await rotateKey(ctx, id, { overlapHours, ...(expiresAt && { expiresAt }) })
+      const [old, token] = [await requireToken(handles, id), await requireToken(handles, made.id)]
+      const ends = old.revoked_at ? 'is revoked' : `works until ${old.expires_at?.toISOString()}`
+      return {
+        workspaceId,
+        target: { kind: 'tokens', ids: [id, made.id] },
+        details: { replacedBy: made.id, overlapHours, expiresAt: shown(token).expiresAt },
+        value: { ...shown(token), key, replaces: shown(old) },
+        text: `${key}\n${storeHint}\nThe old key ${shown(old).key} ${ends}.`,
+      }
+    }),
+})
+
 const revokeKey = defineCommand({
   meta: { name: 'revoke', description: 'Revoke an API key; takes effect within a second' },
   args: { id: { type: 'positional', description: 'Id of the API key', required: true }, ...jsonFlag },
@@ -68,8 +104,8 @@ const revokeKey = defineCommand({
 })
 
 export const key = defineCommand({
-  meta: { name: 'key', description: 'Create, list and revoke API keys' },
-  subCommands: { create, list, revoke: revokeKey },
+  meta: { name: 'key', description: 'Create, list, rotate and revoke API keys' },
+  subCommands: { create, list, rotate, revoke: revokeKey },
 })
 
 function parseScopes(text: string): Scope[] {
@@ -83,6 +119,12 @@ function parseDate(text: string): Date {
   const date = new Date(text)
   if (Number.isNaN(date.getTime())) throw invalid(`--expires ${text} is not a date. Write it as 2027-01-31.`)
   return date
+}
+
+function parseHours(text: string): number {
+  const hours = Number(text)
+  if (text.trim() !== '' && hours >= 0 && hours <= mostOverlapHours) return hours
+  throw invalid(`--overlap-hours ${text} is not a number of hours from 0 to ${mostOverlapHours}.`)
 }
 
 function changed({ id, workspace_id }: Token) {

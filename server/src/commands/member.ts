@@ -1,4 +1,4 @@
-import { type Role, roles } from '@tributary/contract/operation'
+import { type Role, roles } from '@tributary/contract/permissions'
 import { defineCommand } from 'citty'
 import { findUserByEmail } from '../features/auth/service.ts'
 import { addMember, endMembership, listEveryone } from '../features/members/service.ts'

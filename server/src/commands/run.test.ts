@@ -40,6 +40,7 @@ test('commands that change a workspace leave one entry each in its log, without 
   await tributary('workspace', 'set', slug, '--currency', 'euro')
   const key = JSON.parse(await tributary('key', 'create', slug, '--json'))
   await tributary('key', 'list', slug)
+  const rotated = JSON.parse(await tributary('key', 'rotate', key.id, '--json'))
   await tributary('key', 'revoke', key.id)
   await tributary('member', 'add', slug, user.email)
   await tributary('member', 'remove', slug, user.email)
@@ -51,6 +52,7 @@ test('commands that change a workspace leave one entry each in its log, without 
     'tributary workspace create',
     'tributary workspace set',
     'tributary key create',
+    'tributary key rotate',
     'tributary key revoke',
     'tributary member add',
     'tributary member remove',
@@ -60,9 +62,13 @@ test('commands that change a workspace leave one entry each in its log, without 
   ])
   expect(entries[1]?.changes).toMatchObject([{ after: { currency: 'eur', contactEmail: { $redacted: 'personal' } } }])
   expect(entries[2]?.target_ids).toEqual([key.id])
+  expect(entries[3]).toMatchObject({
+    target_ids: [key.id, rotated.id],
+    changes: [{ after: { replacedBy: rotated.id, overlapHours: 24 } }],
+  })
   expect(new Set(entries.map(({ actor_id }) => actor_id))).toEqual(new Set(['operator']))
   const lines = entries.map(({ line }) => line).join('\n')
-  for (const secret of [key.key, user.email, 'ops@example.com']) expect(lines).not.toContain(secret)
+  for (const secret of [key.key, rotated.key, user.email, 'ops@example.com']) expect(lines).not.toContain(secret)
 })
 
 test('`invite link` leaves an entry without the link', async () => {

@@ -19,6 +19,7 @@ export const tributary: CommandDef = defineCommand({
     key: () => import('./key.ts').then((module) => module.key),
     user: () => import('./user.ts').then((module) => module.user),
     domain: () => import('./domain.ts').then((module) => module.domain),
+    audit: () => import('./audit.ts').then((module) => module.audit),
     verify: () => import('./verify.ts').then((module) => module.verifyCommand),
     rebuild: () => import('./rebuild.ts').then((module) => module.rebuildCommand),
     backup: () => import('./backup.ts').then((module) => module.backupCommand),

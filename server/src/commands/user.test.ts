@@ -4,10 +4,12 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, expect, inject, test, vi } from 'vitest'
+import { buildUser, buildWorkspace } from '../../test/build.ts'
 import { openOwnDatabase } from '../../test/own-database.ts'
 import { openPerson } from '../../test/person.ts'
 import { startServer } from '../../test/server-process.ts'
 import { welcomeFirstUser } from '../features/auth/sign-up.ts'
+import { countPersonalKeys, createToken } from '../features/tokens/service.ts'
 
 const platform = await openOwnDatabase()
 const environment = { ...inject('environment'), POSTGRES_URL: platform.config.POSTGRES_URL }
@@ -40,7 +42,7 @@ test('the first person needs the setup link, which the log and a command print',
   expect([guessed.status, guessed.setCookies]).toEqual([404, []])
   const printed = (await user('setup-link')).stdout
   const person = openPerson(api)
-  expect((await person.post('/setup', { ...form, token: tokenIn(printed) })).location).toBe('/account')
+  expect((await person.post('/setup', { ...form, token: tokenIn(printed) })).location).toBe('/app')
   expect((await person.get('/account')).text).toContain('owner@example.com')
   const late = await openPerson(api).post('/setup', { ...form, email: 'eve@example.com', token: tokenIn(logged) })
   expect([late.status, late.text]).toEqual([409, expect.stringContaining('set up already')])
@@ -51,13 +53,13 @@ test('a user is created, listed, disabled and enabled', async () => {
   const email = `${randomUUID()}@example.com`
   const created = (await user('create', email, '--name', 'Eve')).stdout
   const person = openPerson(api)
-  expect((await person.post('/sign-in/use-link', { token: tokenIn(created) })).location).toBe('/account')
+  expect((await person.post('/sign-in/use-link', { token: tokenIn(created) })).location).toBe('/app')
   expect((await user('list')).stdout).toContain(email)
   await user('disable', email)
   expect((await user('link', email)).stderr).toContain('is disabled')
   await user('enable', email)
   const link = (await user('link', email)).stdout
-  expect((await person.post('/sign-in/use-link', { token: tokenIn(link) })).location).toBe('/account')
+  expect((await person.post('/sign-in/use-link', { token: tokenIn(link) })).location).toBe('/app')
   expect((await user('create', email)).stderr).toContain('exists already')
   expect((await user('create', 'weak@example.com', '--password', 'password123')).stderr).toContain('easy to guess')
 })
@@ -71,8 +73,19 @@ test('a reset ends the sessions and prints a link for a new password', async () 
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   expect((await person.get('/account')).status).toBe(303)
   await person.post('/reset-password/new', { token: tokenIn(link), password })
-  expect((await person.post('/sign-in', { email, password })).location).toBe('/account')
+  expect((await person.post('/sign-in', { email, password })).location).toBe('/app')
   expect((await user('link', 'nobody@example.com')).stderr).toContain('There is no user nobody@example.com')
+})
+
+test('a reset also removes passkeys and revokes personal keys', async () => {
+  const { id, email } = await buildUser(platform)
+  const workspace = await buildWorkspace(platform)
+  await createToken(platform, { workspaceId: workspace.id, name: 'own', userId: id })
+  await sql`INSERT INTO passkeys (id, user_id, public_key, credential_id, counter, device_type, backed_up)
+    VALUES (${id}, ${id}, 'key', ${id}, 0, 'singleDevice', false)`.execute(platform.db)
+  expect((await user('reset', email)).stdout).toContain('removed 1 passkeys and revoked 1 personal keys.')
+  expect(await countPersonalKeys(platform, id)).toBe(0)
+  expect((await sql`SELECT FROM passkeys WHERE user_id = ${id}`.execute(platform.db)).rows).toEqual([])
 })
 
 test('INIT_OWNER_EMAIL is created once, with a workspace, and prints no setup link', async () => {
@@ -82,6 +95,7 @@ test('INIT_OWNER_EMAIL is created once, with a workspace, and prints no setup li
   const hooks = {
     beforeDelete: async () => {},
     isInvited: async () => false,
+    countKeys: async () => 0,
     createFirstWorkspace: async (_platform: unknown, _userId: string, name: string) => void workspaces.push(name),
     readInvite: () => Promise.reject(new Error('no invites')),
     acceptInvite: () => Promise.reject(new Error('no invites')),

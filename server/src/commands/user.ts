@@ -4,11 +4,13 @@ import {
   listUsers,
   makeSetupLink,
   makeSignInLink,
+  preparePassword,
   resetUser,
   setDisabled,
 } from '../features/auth/administration.ts'
 import { findUserByEmail, type User } from '../features/auth/service.ts'
-import { jsonFlag, onChange, onDatabases, print, table } from './run.ts'
+import { revokePersonalKeys } from '../features/tokens/service.ts'
+import { jsonFlag, onChange, onDatabases, print, reportProblems, table } from './run.ts'
 
 const emailArgument = {
   email: { type: 'positional', description: 'E-mail address of the user', required: true },
@@ -23,13 +25,16 @@ const create = defineCommand({
     ...jsonFlag,
   },
   run: ({ args }) =>
-    onChange({ command: 'user create', json: args.json }, async (handles) => {
+    reportProblems(async () => {
       const { email, password, name = email.split('@')[0] ?? '' } = args
-      const user = await addUser(handles, { email, name, ...(password && { password }) })
-      const link = password ? undefined : await makeSignInLink(handles, email)
-      const text = link ? `\nTo sign in, open this link within an hour. It works once:\n${link}` : ''
-      const value = { ...shown(user), ...(link && { link }) }
-      return { ...changed(user), details: { email: user.email, name }, value, text: `Created ${user.email}.${text}` }
+      const hash = password && (await preparePassword({ email, name, password }))
+      await onChange({ command: 'user create', json: args.json }, async (handles) => {
+        const user = await addUser(handles, { email, name, ...(hash && { hash }) })
+        const link = hash ? undefined : await makeSignInLink(handles, email)
+        const text = link ? `\nTo sign in, open this link within an hour. It works once:\n${link}` : ''
+        const value = { ...shown(user), ...(link && { link }) }
+        return { ...changed(user), details: { email: user.email, name }, value, text: `Created ${user.email}.${text}` }
+      })
     }),
 })
 
@@ -55,21 +60,27 @@ const link = defineCommand({
 })
 
 const reset = defineCommand({
-  meta: { name: 'reset', description: "End a user's sessions and print a link for a new password" },
+  meta: {
+    name: 'reset',
+    description: "End a user's sessions, passkeys and personal API keys, and print a link for a new password",
+  },
   args: {
     ...emailArgument,
     'second-factor': {
       type: 'boolean',
-      description: 'Also remove the authenticator app, recovery codes and passkeys',
+      description: 'Also remove the authenticator app and recovery codes',
       default: false,
     },
     ...jsonFlag,
   },
   run: ({ args }) =>
     onChange({ command: 'user reset', json: args.json }, async (handles) => {
-      const details = { secondFactor: args['second-factor'] }
-      const url = await resetUser(handles, args.email, details)
-      return { ...changed(await findUserByEmail(handles, args.email)), details, value: { link: url }, text: url }
+      const secondFactor = args['second-factor']
+      const { userId, link, passkeys } = await resetUser(handles, args.email, { secondFactor })
+      const keys = await revokePersonalKeys(handles, userId)
+      const text = `Ended all sessions, removed ${passkeys} passkeys and revoked ${keys} personal keys.\n${link}`
+      const target = { kind: 'account', ids: [userId] }
+      return { target, details: { secondFactor, passkeys, keys }, value: { link, passkeys, keys }, text }
     }),
 })
 

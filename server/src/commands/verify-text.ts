@@ -20,7 +20,7 @@ export function verifiedText(found: Verified, repair: boolean): string {
     textOfPartners(found.partners, repair),
     textOfRollups(found.rollups, repair),
     textOfMoney(found.money),
-    textOfAudit(found.audit),
+    auditText(found.audit),
     textOfLetters(found.deadLetters),
   ]
     .filter(Boolean)
@@ -164,7 +164,7 @@ function textOfMoney(findings: MoneyFinding[]): string {
   return [...shown(rows), `Differences in the money of partner programs: ${findings.length}. ${next}`].join('\n')
 }
 
-function textOfAudit(findings: AuditProblem[]): string {
+export function auditText(findings: AuditProblem[]): string {
   if (findings.length === 0) return ''
   const rows = findings.map(({ workspaceId, sequence, problem, detail }) => {
     return { workspace: workspaceId, entry: sequence ?? '', problem, detail }

@@ -7,7 +7,7 @@ import { buildCustomer, buildLink, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 
 // A long timeout: starting a process is slow on a busy machine, and a difference is read again after two seconds.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 // On a slow machine, commands print their progress to stderr every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -142,7 +142,7 @@ test('verify refuses a workspace that does not exist', async () => {
 
 async function tributary(...words: string[]) {
   const env = { PATH: process.env.PATH, ...environment }
-  const child = spawn(process.execPath, [main, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 })
+  const child = spawn(process.execPath, [main, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
   const code = new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   return { code: await code, stdout, stderr }

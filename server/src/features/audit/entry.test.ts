@@ -79,9 +79,9 @@ describe('personal values', () => {
   })
 })
 
-test('large changes are stored as names of fields, and larger ones not at all', () => {
-  const after = { comments: 'x'.repeat(largestChanges) }
-  expect(store('links', { after })?.after).toEqual({ comments: { $redacted: 'size' } })
+test('of large changes the largest values are left out, and larger ones are not stored at all', () => {
+  const after = { comments: 'x'.repeat(largestChanges), archived: true }
+  expect(store('links', { after })?.after).toEqual({ comments: { $redacted: 'size' }, archived: true })
   const many = Array.from({ length: 2_000 }, (_, index) => ({ kind: 'links', id: `link_${index}`, after }))
   expect(storeChanges(many, seal)).toEqual([])
 })

@@ -11,6 +11,7 @@ export const largestChanges = 16_000
 const mostTargets = 1_000
 const secretRedaction = { $redacted: 'secret' }
 const personalRedaction = { $redacted: 'personal' }
+const sizeRedaction = { $redacted: 'size' }
 
 const secretNames = /^(sealed|hash$)|password|secret|token$/i
 const secretValues = /^(trib_|whsec_)/
@@ -53,9 +54,28 @@ export function describeWrite(
 export function storeChanges(changes: (Change & { kind: string })[], sealValue: SealValue): StoredChange[] {
   const stored = changes.map((change) => storeChange(change, sealValue))
   if (JSON.stringify(stored).length <= largestChanges) return stored
-  const names = stored.map(({ id, kind, before, after }) => ({ id, kind, ...namesIn({ before, after }) }))
-  if (JSON.stringify(names).length <= largestChanges) return names
-  return []
+  const shortened = redactLargest(stored)
+  return JSON.stringify(shortened).length <= largestChanges ? shortened : []
+}
+
+/** Redacts the largest values until the rest fits, so that one long text hides no other field. */
+function redactLargest(changes: StoredChange[]): StoredChange[] {
+  const shortened = structuredClone(changes)
+  const values = shortened
+    .flatMap(({ before, after }) => [before ?? {}, after ?? {}])
+    .flatMap((fields) => Object.keys(fields).map((name) => ({ fields, name, size: jsonSize(fields[name]) })))
+    .sort((one, other) => other.size - one.size)
+  let size = jsonSize(shortened)
+  for (const { fields, name, size: before } of values) {
+    if (size <= largestChanges || before <= jsonSize(sizeRedaction)) break
+    fields[name] = sizeRedaction
+    size += jsonSize(sizeRedaction) - before
+  }
+  return shortened
+}
+
+function jsonSize(value: unknown): number {
+  return JSON.stringify(value).length
 }
 
 /** The persons whose values are in the changes. */
@@ -113,11 +133,6 @@ function jsonValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return secretRedaction
   if (typeof value === 'bigint') return Number(value)
   return value instanceof Date ? value.toISOString() : value
-}
-
-function namesIn({ before, after }: { before?: Fields; after?: Fields }): { after: Fields } {
-  const names = Object.keys(after ?? before ?? {})
-  return { after: Object.fromEntries(names.map((name) => [name, { $redacted: 'size' }])) }
 }
 
 const idPattern = /^[a-z]+_[0-9a-f-]{36}$/

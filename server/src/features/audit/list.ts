@@ -1,17 +1,28 @@
 import type { AuditEntry, AuditExportQuery, AuditLogQuery } from '@tributary/contract/audit'
-import type { Ctx } from '../../platform/context.ts'
+import type { Ctx, Platform } from '../../platform/context.ts'
 import { csvLine } from '../../platform/csv.ts'
 import { forbidden, invalid } from '../../platform/errors.ts'
 import { openFor, type PersonKeys, readKeys } from './persons.ts'
-import { type EntryFilter, type EntryRow, selectEntries } from './store.ts'
+import { type EntryFilter, type EntryRow, selectEntries, selectLastChangeFrom } from './store.ts'
 
+/** Finds the names of users and of the workspace's keys by id; erased ones have none. */
+export type ActorNames = (
+  platform: Pick<Platform, 'db'>,
+  workspaceId: string,
+  ids: string[],
+) => Promise<Map<string, string>>
+/** Who reads the entries of which workspace. */
+export type Reading = Pick<Ctx, 'db' | 'config' | 'workspaceId' | 'actor' | 'folderAccess'> & { actorNames: ActorNames }
 type Stored = { kind: string; id: string; before?: object; after?: object }
 
 const rowsAtOnce = 500
 const mostSkipped = 100_000
 
 /** Lists entries; `next` is the cursor of the next page. */
-export async function listEntries(ctx: Ctx, query: AuditLogQuery): Promise<{ entries: AuditEntry[]; next?: string }> {
+export async function listEntries(
+  ctx: Reading,
+  query: AuditLogQuery,
+): Promise<{ entries: AuditEntry[]; next?: string }> {
   requireAllFolders(ctx)
   const { pageSize: count, cursor } = query
   const after = cursor === undefined ? undefined : BigInt(cursor)
@@ -24,12 +35,39 @@ export async function listEntries(ctx: Ctx, query: AuditLogQuery): Promise<{ ent
   return { entries: await presentEntries(ctx, shown), ...(last && { next: String(last.sequence) }) }
 }
 
-export function exportEntries(ctx: Ctx, query: AuditExportQuery): AsyncIterable<string> {
+export type ObjectChange = Pick<AuditEntry, 'at' | 'operation'> & {
+  actor: Pick<AuditEntry['actor'], 'kind' | 'id'>
+} & Pick<AuditEntry['changes'][number], 'before' | 'after'>
+
+/**
+ * Lists the changes of one object, without personal values. With `hidden`, it ends where the field last had
+ * one of these values, because what the object was before is hidden, too.
+ */
+export async function listChanges(
+  ctx: Ctx,
+  targetId: string,
+  {
+    hidden,
+    ...page
+  }: { ascending: boolean; offset: number; count: number; hidden?: { field: string; values: string[] } },
+): Promise<ObjectChange[]> {
+  const { db, workspaceId } = ctx
+  const fromSequence = hidden && (await selectLastChangeFrom(db, workspaceId, targetId, hidden))
+  const rows = await selectEntries(db, workspaceId, { targetId, fromSequence }, page)
+  return rows.map((row) => {
+    const { at, operation, actor, changes } = presentEntry(row, undefined)
+    const change = changes.find(({ id }) => id === targetId) ?? changes.find(({ id }) => id === '')
+    const { before = null, after = null } = change ?? {}
+    return { at, operation, actor: { kind: actor.kind, id: actor.id }, before, after }
+  })
+}
+
+export function exportEntries(ctx: Reading, query: AuditExportQuery): AsyncIterable<string> {
   requireAllFolders(ctx)
   return exportLines(ctx, query, parseFilter(query))
 }
 
-async function* exportLines(ctx: Ctx, { format }: AuditExportQuery, filter: EntryFilter): AsyncGenerator<string> {
+async function* exportLines(ctx: Reading, { format }: AuditExportQuery, filter: EntryFilter): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(columns)
   for (let after = 0n; ; ) {
     const rows = await selectEntries(ctx.db, ctx.workspaceId, filter, { ascending: true, after, count: rowsAtOnce })
@@ -42,18 +80,29 @@ async function* exportLines(ctx: Ctx, { format }: AuditExportQuery, filter: Entr
 }
 
 /** Throws 403 for callers with hidden folders: entries of any operation may name the links of those folders. */
-function requireAllFolders({ folderAccess }: Ctx): void {
+function requireAllFolders({ folderAccess }: Reading): void {
   if (!folderAccess || folderAccess.hidden.length === 0) return
   throw forbidden('The audit log is for callers who may read all folders. Ask an owner of the workspace for access.')
 }
 
 const columns = [
-  ...['sequence', 'at', 'actorKind', 'actorId', 'credential', 'network', 'operation', 'targetKind', 'targetIds'],
+  ...[
+    'sequence',
+    'at',
+    'actorKind',
+    'actorId',
+    'actorName',
+    'credential',
+    'network',
+    'operation',
+    'targetKind',
+    'targetIds',
+  ],
   ...['requestId', 'changes', 'hash'],
 ]
 
 function cells({ sequence, at, actor, operation, target, requestId, changes, hash }: AuditEntry) {
-  const who = [actor.kind, actor.id, actor.credential, actor.network]
+  const who = [actor.kind, actor.id, actor.name, actor.credential, actor.network]
   return [sequence, at, ...who, operation, target.kind, target.ids.join(' '), requestId, JSON.stringify(changes), hash]
 }
 
@@ -63,19 +112,27 @@ function parseFilter({ start, end, actorId, operation, targetId }: AuditExportQu
   return { actorId, operation, targetId, from, until }
 }
 
-async function presentEntries(ctx: Ctx, rows: EntryRow[]): Promise<AuditEntry[]> {
-  const isAllowed = mayReadPersons(ctx)
+type Personal = { keys: PersonKeys; names: Map<string, string> }
+
+async function presentEntries(ctx: Reading, rows: EntryRow[]): Promise<AuditEntry[]> {
+  const personal = mayReadPersons(ctx) ? await readPersonal(ctx, rows) : undefined
+  return rows.map((row) => presentEntry(row, personal))
+}
+
+async function readPersonal(ctx: Reading, rows: EntryRow[]): Promise<Personal> {
   const persons = rows.flatMap((row) => [row.person ?? '', ...sealedPersons(row.changes)])
-  const keys = isAllowed ? await readKeys(ctx, persons) : undefined
-  return rows.map((row) => presentEntry(row, keys))
+  const actors = [...new Set(rows.map((row) => row.actor_id))]
+  const [keys, names] = await Promise.all([readKeys(ctx, persons), ctx.actorNames(ctx, ctx.workspaceId, actors)])
+  return { keys, names }
 }
 
 /** Whether the caller may read names, addresses and networks in entries. */
-function mayReadPersons({ actor }: Pick<Ctx, 'actor'>): boolean {
+function mayReadPersons({ actor }: Pick<Reading, 'actor'>): boolean {
   return actor.scopes.includes('apis.all')
 }
 
-function presentEntry(row: EntryRow, keys: PersonKeys | undefined): AuditEntry {
+function presentEntry(row: EntryRow, personal: Personal | undefined): AuditEntry {
+  const keys = personal?.keys
   const person = row.person ?? ''
   const network = row.sealed_network && openFor(keys?.get(person), person, row.sealed_network)
   return {
@@ -84,6 +141,7 @@ function presentEntry(row: EntryRow, keys: PersonKeys | undefined): AuditEntry {
     actor: {
       kind: row.actor_kind,
       id: row.actor_id,
+      name: personal?.names.get(row.actor_id) ?? null,
       credential: row.credential,
       network: typeof network === 'string' ? network : null,
     },

@@ -48,7 +48,8 @@ export async function recordEvent(platform: Handles & Pick<Platform, 'now'>, eve
     request_id: event.requestId ?? null,
     network: event.network ?? '',
     person: event.person ?? actor.id,
-    changes: details ? [{ kind, id: target?.ids[0] ?? '', after: details }] : [],
+    // One change of several objects names none of them.
+    changes: details ? [{ kind, id: target?.ids.length === 1 ? (target.ids[0] ?? '') : '', after: details }] : [],
   }
   await insertEntries(platform.db, await sealDrafts(platform, [draft]))
 }

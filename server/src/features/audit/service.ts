@@ -5,6 +5,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { memoByObject } from '../../platform/memo.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { Performed, Recorder } from '../../platform/recording.ts'
+import { listChanges, type ObjectChange } from './list.ts'
 import { forgetKeys, loadActorKey } from './persons.ts'
 import { type AuditEvent, buildEntries, findPerson, recordEvent, recordWrite } from './record.ts'
 import { incrementCount, insertEntries, insertEntryFragment, insertNetwork, type NewEntry } from './store.ts'
@@ -70,6 +71,11 @@ export function markWritten(requests: { ctx: Ctx }[]): void {
 /** Erases the values of persons in all entries, in the caller's transaction. The chains still verify. */
 export function forgetPersons(platform: Pick<Platform, 'db' | 'config'>, persons: string[]): Promise<void> {
   return forgetKeys(platform, persons)
+}
+
+/** Lists the changes of one object, without personal values; see `listChanges`. */
+export function changesOfObject(...input: Parameters<typeof listChanges>): Promise<ObjectChange[]> {
+  return listChanges(...input)
 }
 
 /** Checks that the audit log is as it was sealed. */

@@ -58,6 +58,8 @@ export type EntryFilter = {
   targetId?: string
   from?: Date
   until?: Date
+  /** Only entries from this sequence on. */
+  fromSequence?: bigint
 }
 export type EntryPage = { ascending: boolean; after?: bigint; offset?: number; count: number }
 
@@ -65,7 +67,7 @@ export type EntryPage = { ascending: boolean; after?: bigint; offset?: number; c
 export async function selectEntries(
   db: Db,
   workspaceId: string,
-  { actorId, operation, targetId, from, until }: EntryFilter,
+  { actorId, operation, targetId, from, until, fromSequence }: EntryFilter,
   { ascending, after, offset = 0, count }: EntryPage,
 ): Promise<EntryRow[]> {
   const conditions = [
@@ -75,12 +77,31 @@ export async function selectEntries(
     ...(targetId === undefined ? [] : [sql`target_ids @> ARRAY[${targetId}]::text[]`]),
     ...(from === undefined ? [] : [sql`at >= ${from}`]),
     ...(until === undefined ? [] : [sql`at < ${until}`]),
+    ...(fromSequence === undefined ? [] : [sql`sequence >= ${fromSequence}`]),
     ...(after === undefined ? [] : [ascending ? sql`sequence > ${after}` : sql`sequence < ${after}`]),
   ]
   const result = await sql<EntryRow>`SELECT ${sql.raw(columnsFragment)}, sequence, hash FROM audit_entries
     WHERE ${sql.join(conditions, sql` AND `)}
     ORDER BY sequence ${sql.raw(ascending ? 'ASC' : 'DESC')} LIMIT ${count} OFFSET ${offset}`.execute(db)
   return result.rows
+}
+
+/** The last entry that may have changed a field of an object from one of these values. */
+export async function selectLastChangeFrom(
+  db: Db,
+  workspaceId: string,
+  targetId: string,
+  { field, values }: { field: string; values: string[] },
+): Promise<bigint | undefined> {
+  const result = await sql<{ sequence: bigint }>`SELECT sequence FROM audit_entries
+    WHERE workspace_id = ${workspaceId} AND hash IS NOT NULL AND target_ids @> ARRAY[${targetId}]::text[]
+      -- Large changes are stored without values, and changes of many objects at once without their former values.
+      AND (changes = '[]' OR EXISTS (SELECT FROM jsonb_array_elements(changes) AS change
+        WHERE (change ->> 'id' = ${targetId} AND (change -> 'before' ->> ${field}::text = ANY(${values}::text[])
+            OR jsonb_typeof(change -> 'after' -> ${field}::text) = 'object'))
+          OR (change ->> 'id' = '' AND change -> 'after' -> ${field}::text IS NOT NULL)))
+    ORDER BY sequence DESC LIMIT 1`.execute(db)
+  return result.rows[0]?.sequence
 }
 
 export type PersonKeyRow = { person: string; sealed_key: Buffer }
