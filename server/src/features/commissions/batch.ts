@@ -89,8 +89,9 @@ export type Changes = {
   /** What is added to the amounts of open payouts. */
   payouts: Map<bigint, bigint>
   moves: Map<bigint, Move>
-  /** The numbers of events that came after a move of their partner. */
+  /** The numbers of events that are left for the next batch, and their partners. */
   undecided: bigint[]
+  stopped: Set<bigint>
 }
 
 export const keyKinds = { conversion: 0, clickDay: 1, refund: 2 } as const
@@ -108,6 +109,7 @@ export function noChanges(): Changes {
     payouts: new Map(),
     moves: new Map(),
     undecided: [],
+    stopped: new Set(),
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { buildEarner, expectSound, readCommissions } from '../../../test/program.ts'
+import { buildEarner, buildPartner, buildReward, expectSound, readCommissions } from '../../../test/program.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 import { rewardClickDays } from './clicks.ts'
 import { explainCommission } from './explain.ts'
@@ -75,6 +75,25 @@ test('clicks of different countries earn by their modifiers, in one commission',
   })
   await close(2, { day: '2026-05-05' })
   expect((await readCommissions(program)).map(({ earnings }) => earnings)).toEqual([60n, 6n])
+})
+
+test('days of partners whose terms are too large to load at once are decided in parts', async () => {
+  const { program, partner } = await buildWorld()
+  const value = Array.from({ length: 30_000 }, (_, index) => `country-${String(index).padStart(10, '0')}`)
+  const condition = { entity: 'customer', attribute: 'country', operator: 'in', value }
+  const modifiers = [{ operator: 'AND', type: 'flat', amount: 10, conditions: [condition] }]
+  const links = [partner.link]
+  for (let index = 0; index < 15; index++) {
+    const other = await buildPartner(platform, program)
+    await buildReward(program, { event: 'click', type: 'flat', amount: 5, modifiers }, other)
+    links.push(other.link)
+  }
+  const days = links.map(({ number }) => {
+    return { day: '2026-05-04', linkNumber: String(number), isLate: false, id: randomUUID(), clicks: 2 }
+  })
+  await rewardClickDays(platform, [{ workspaceId: program.workspace.id, days }])
+  const earned = (await readCommissions(program)).map(({ earnings }) => earnings)
+  expect(earned.sort()).toEqual([...Array(15).fill(10n), 6n])
 })
 
 test('clicks on links without a partner earn nothing', async () => {

@@ -9,15 +9,16 @@ import { findPartnersById, lockManyPartners } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { choiceAt, decideReward, type RewardEvent, versionsDuring } from '../rewards/service.ts'
 import { addTotals, type Batch, type Changes, keyKinds, noChanges, type PartnerState } from './batch.ts'
+import { findCap, spendingKey } from './caps.ts'
 import type { Commission } from './commission.ts'
-import { earnedPosting, findSpending, spendingKey } from './decide-batch.ts'
-import { findPeriod, loadPartners } from './load.ts'
+import { earnedPosting } from './decide-batch.ts'
+import { findPeriod, loadPartners, lockCaps } from './load.ts'
 import { judgeMove } from './move.ts'
-import { lockSpending } from './store.ts'
 import { writeChanges } from './write.ts'
 
 const subscriber = 'click-rewards'
 const dayMs = 86_400_000
+const noCustomer = { customer_id: '' }
 
 type ClickDay = ClickDaysClosed['days'][number]
 type OwnedDay = ClickDay & { partnerNumber: bigint }
@@ -55,12 +56,25 @@ async function rewardDays(ctx: Ctx, days: ClickDay[]): Promise<void> {
       named.map(({ id }) => id),
     )
     const numbers = new Set(locked.map(({ number }) => number))
-    let left = named.flatMap(({ partnerId, ...day }): OwnedDay[] => {
+    const owned = named.flatMap(({ partnerId, ...day }): OwnedDay[] => {
       const partnerNumber = found.get(partnerId)?.number ?? 0n
       return numbers.has(partnerNumber) && fresh.has(day.id) ? [{ ...day, partnerNumber }] : []
     })
-    while (left.length > 0) left = await decideDays(ctx, left)
+    await decideInParts(ctx, owned)
   })
+}
+
+/** Decides days in order: first one half, then the other, when their terms are too large to load at once. */
+async function decideInParts(ctx: Ctx, owned: OwnedDay[]): Promise<void> {
+  for (let left = owned; left.length > 0; ) {
+    const after = await decideDays(ctx, left).catch((error: unknown) => {
+      if (error instanceof RangeError && left.length > 1) return undefined
+      throw error
+    })
+    const half = Math.ceil(left.length / 2)
+    if (!after) await decideInParts(ctx, left.slice(0, half))
+    left = after ?? left.slice(half)
+  }
 }
 
 /** Decides days in order. Returns those of partners that moved before, which earn by the terms of the new group. */
@@ -80,13 +94,8 @@ async function decideDays(ctx: Ctx, owned: OwnedDay[]): Promise<OwnedDay[]> {
   const none = { customers: new Map(), pairs: new Map(), sales: new Map(), spending: new Map() }
   const loaded = { currency, rates: exchangeRates(ctx), partners, targets, timelines }
   const batch: Batch = { workspaceId: ctx.workspaceId, ...loaded, ...none }
-  for (const { day, event } of events) findSpending(batch, day.partner, { customer_id: '' }, event, undefined)
-  if (batch.spending.size > 0) {
-    for (const row of await lockSpending(ctx.db, [...batch.spending.values()])) {
-      const spending = batch.spending.get(spendingKey(row))
-      if (spending) spending.amount = row.amount
-    }
-  }
+  const caps = events.flatMap(({ day, event }) => findCap(batch, day.partner, noCustomer, event, undefined) ?? [])
+  await lockCaps(ctx, batch, caps)
   const changes = noChanges()
   const left: OwnedDay[] = []
   for (const { partner, ...day } of days) {
@@ -104,7 +113,8 @@ async function decideDays(ctx: Ctx, owned: OwnedDay[]): Promise<OwnedDay[]> {
 function decideDay(batch: Batch, changes: Changes, day: CountedDay): void {
   const { partner } = day
   const event = buildClickEvent(day, batch.currency)
-  const spending = findSpending(batch, partner, { customer_id: '' }, event, undefined)
+  const cap = findCap(batch, partner, noCustomer, event, undefined)
+  const spending = cap && batch.spending.get(spendingKey(cap))
   const history = { binding: null, isVoid: false, hasLeadCommission: false, spent: spending?.amount ?? 0n }
   const choice = choiceAt(batch.timelines.get(partner.number)?.click, event.at)
   const decision = decideReward(event, history, choice)

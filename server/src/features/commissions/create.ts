@@ -47,7 +47,7 @@ function createCustom(ctx: Ctx, input: NewCustomCommission): Promise<void> {
   return transaction(ctx, async (ctx) => {
     const { currency } = await requireProgram(ctx)
     const partner = await lockPartner(ctx, input.partnerId)
-    const at = input.date ? new Date(input.date) : ctx.now()
+    const at = readDate(ctx, input.date)
     const commission: Commission = {
       number: null,
       id: v7(),
@@ -129,7 +129,7 @@ function requireOneCustomer({ customerId, customer }: Pick<NewLeadCommission, 'c
   if (!customerId === !customer) throw badRequest('Send either `customerId` or `customer` in the body.')
 }
 
-// Rollups in ClickHouse begin with 1970; a conversion by hand is hardly older than the web.
+// Rollups in ClickHouse begin with 1970; a commission by hand is hardly older than the web.
 const firstDate = new Date('2000-01-01')
 
 function readDate(ctx: Ctx, date: string | null | undefined): Date {

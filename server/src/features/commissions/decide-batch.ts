@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { convert } from '../money/service.ts'
-import { bindVersion, choiceAt, decideReward, findVersion, type RewardEvent } from '../rewards/service.ts'
+import { bindVersion, choiceAt, decideReward, type RewardEvent } from '../rewards/service.ts'
 import type { Conversion } from '../track/service.ts'
 import { applyRefund } from './apply-refund.ts'
 import {
@@ -14,10 +14,12 @@ import {
   type PartnerState,
   pairKey,
   type QueuedEvent,
-  type Spending,
 } from './batch.ts'
+import { findCap, spendingKey } from './caps.ts'
 import type { Commission, Detail } from './commission.ts'
 import { judgeMove } from './move.ts'
+import { findReviewReason } from './review.ts'
+import { isCountryUnknown } from './unknown-country.ts'
 
 const noPair: PairState = { binding: null, isVoid: false, hasLead: false }
 
@@ -26,22 +28,32 @@ const mostDetail = 4_000_000
 
 /**
  * Decides leads, sales and refunds in order. Takes and returns values; `batch` advances with each event. The events of a
- * partner after its move stay undecided: the next batch loads the terms and caps of the new group for them. So do the
- * last events when the explanations get too long.
+ * partner after its move stay undecided: the next batch loads the terms and caps of the new group for them. So do events
+ * that need what was not loaded, because an event before them bound their customer, and the last events when the
+ * explanations get too long.
  */
 export function decideBatch(batch: Batch, events: QueuedEvent[]): Changes {
   const changes = noChanges()
   let detail = 0
   for (const event of events) {
-    if (changes.moves.has(event.partnerNumber) || detail > mostDetail) {
-      changes.undecided.push(event.conversion.number)
+    const { conversion, partnerNumber } = event
+    const isStopped = changes.stopped.has(partnerNumber) || changes.moves.has(partnerNumber) || detail > mostDetail
+    const decided = isStopped ? undefined : decideOne(batch, changes, event)
+    if (decided === undefined) {
+      changes.undecided.push(conversion.number)
+      changes.stopped.add(partnerNumber)
       continue
     }
-    if (event.conversion.kind === 'refund') applyRefund(batch, changes, event)
-    else detail += estimateLength(decideEvent(batch, changes, event))
-    judgeMove(batch, changes, event.partnerNumber)
+    detail += estimateLength(decided)
+    judgeMove(batch, changes, partnerNumber)
   }
   return changes
+}
+
+function decideOne(batch: Batch, changes: Changes, event: QueuedEvent): Detail | undefined {
+  if (event.conversion.kind !== 'refund') return decideEvent(batch, changes, event)
+  applyRefund(batch, changes, event)
+  return { why: null }
 }
 
 /** About how many characters an explanation has as JSON. */
@@ -50,8 +62,13 @@ function estimateLength({ why }: Detail): number {
   return 1_000 + conditions + (why?.lines.length ?? 0) * 400
 }
 
-/** Decides a lead or sale; returns the explanation. */
-function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, partnerNumber }: QueuedEvent): Detail {
+/**
+ * Decides a lead or sale; returns the explanation. Undefined when the version that an earlier event of the batch bound
+ * its customer to needs more than was loaded.
+ */
+function decideEvent(batch: Batch, changes: Changes, queued: QueuedEvent): Detail | undefined {
+  if (isCountryUnknown(batch, queued)) return undefined
+  const { conversion: recorded, partnerNumber } = queued
   // The metadata of a customer who was just erased may still be in PostgreSQL.
   const isErased = batch.customers.get(recorded.customer_id)?.isErased
   const conversion = isErased ? { ...recorded, metadata: null } : recorded
@@ -60,7 +77,9 @@ function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, par
   const key = pairKey(partnerNumber, conversion.customer_id)
   const pair = batch.pairs.get(key) ?? noPair
   const timeline = batch.timelines.get(partnerNumber)?.[event.kind]
-  const spending = findSpending(batch, partner, conversion, event, pair)
+  const cap = findCap(batch, partner, conversion, event, pair)
+  const spending = cap && batch.spending.get(spendingKey(cap))
+  if (cap && !spending) return undefined
   const history = {
     binding: pair.binding,
     isVoid: pair.isVoid,
@@ -78,8 +97,12 @@ function decideEvent(batch: Batch, changes: Changes, { conversion: recorded, par
     return detail
   }
   const { earnings, version, binds, dueAt } = decision
+  const emails = { customer: event.customer?.email, partner: event.partner.email }
+  const statusReason = findReviewReason(conversion, emails)
   const commission = newCommission(conversion, partnerNumber, {
     type: event.kind,
+    status: statusReason === null ? 'pending' : 'hold',
+    statusReason,
     amount: event.kind === 'sale' ? event.amount : 0n,
     earnings,
     currency: batch.currency,
@@ -120,14 +143,16 @@ export function earnedPosting(commission: Commission) {
   }
 }
 
-type Given = Pick<Commission, 'type' | 'amount' | 'earnings' | 'currency' | 'rewardVersion' | 'dueAt' | 'detail'>
+type Given = Pick<
+  Commission,
+  'type' | 'status' | 'statusReason' | 'amount' | 'earnings' | 'currency' | 'rewardVersion' | 'dueAt' | 'detail'
+>
 
 function newCommission(conversion: Conversion, partnerNumber: bigint, given: Given): Commission {
   return {
     number: null,
     id: v7(),
     partnerNumber,
-    status: 'pending',
     quantity: conversion.quantity,
     conversionNumber: conversion.number,
     customerId: conversion.customer_id,
@@ -139,7 +164,6 @@ function newCommission(conversion: Conversion, partnerNumber: bigint, given: Giv
     metadata: conversion.metadata,
     actor: null,
     createdAt: conversion.created_at,
-    statusReason: null,
     ...given,
   }
 }
@@ -198,30 +222,6 @@ function inProgramCurrency(
   const converted = convert({ amount, currency: from }, currency, rates)
   if (!converted) throw new Error(`There is no exchange rate from ${from} to ${currency}`)
   return { amount: converted.amount, exchange: { amount: Number(amount), currency: from, date: rates.date } }
-}
-
-/** The row that counts earnings against the cap of the event's reward; undefined without a cap. */
-export function findSpending(
-  batch: Pick<Batch, 'timelines' | 'spending'>,
-  partner: PartnerState,
-  conversion: Pick<Conversion, 'customer_id'>,
-  event: RewardEvent,
-  pair: PairState | undefined,
-): Spending | undefined {
-  const choice = choiceAt(batch.timelines.get(partner.number)?.[event.kind], event.at)
-  const who = { partnerNumber: partner.number, customerId: conversion.customer_id, groupNumber: partner.groupNumber }
-  const found = findVersion(event, pair?.binding ?? null, choice, who)
-  if (!found?.cap) return undefined
-  const { rewardNumber } = found.version
-  const { scope, periodStart } = found.cap
-  const key = spendingKey({ rewardNumber, scope, periodStart })
-  const spending = batch.spending.get(key) ?? { rewardNumber, scope, periodStart, amount: 0n, added: 0n }
-  batch.spending.set(key, spending)
-  return spending
-}
-
-export function spendingKey({ rewardNumber, scope, periodStart }: Omit<Spending, 'amount' | 'added'>): string {
-  return `${rewardNumber} ${scope} ${periodStart.toISOString()}`
 }
 
 function countEvent(

@@ -69,7 +69,7 @@ export async function decideSome(platform: Platform, signal?: AbortSignal, pace:
 
 /** Decides the oldest events of a workspace whose partners no other transaction has locked. */
 async function takeTurn(ctx: Ctx, count: number): Promise<number> {
-  const turn: Turn = { failures: 0, locked: new Set(), moved: new Set() }
+  const turn: Turn = { failures: 0, locked: new Set(), stopped: new Set() }
   for (let look = 1; look <= mostLooks; look++) {
     const rows = await selectReady(ctx.db, ctx.workspaceId, { withoutPartners: [...turn.locked], count })
     if (rows.length === 0) return 0
@@ -79,8 +79,8 @@ async function takeTurn(ctx: Ctx, count: number): Promise<number> {
   return 0
 }
 
-/** `moved` are partners with events that wait for the next turn, so that none of theirs comes before. */
-type Turn = { failures: number; locked: Set<string>; moved: Set<string> }
+/** `stopped` are partners with events that wait for the next turn, so that no later event of theirs comes before. */
+type Turn = { failures: number; locked: Set<string>; stopped: Set<string> }
 
 /** Decides events. After a failure, tries each half, so that one event does not stop the others. */
 async function decideOrPostpone(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
@@ -123,7 +123,7 @@ function decideRows(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
     const refused = unknown.length > 0 ? await refuseQueued(db, workspaceId, unknown, 'not_enrolled') : 0
     const claimed = new Set(partners.map(({ number }) => number))
     for (const [id, number] of byId) if (!claimed.has(number)) turn.locked.add(id)
-    const isMine = (id: string) => claimed.has(byId.get(id) ?? 0n) && !turn.moved.has(id)
+    const isMine = (id: string) => claimed.has(byId.get(id) ?? 0n) && !turn.stopped.has(id)
     const mine = rows.filter(({ partner_id }) => isMine(partner_id))
     if (mine.length === 0) return refused
     const { numbers, events } = await readEvents(ctx, mine, byId)
@@ -133,7 +133,7 @@ function decideRows(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
     await loadSpending(ctx, batch, decidable)
     const changes = decideBatch(batch, decidable)
     await writeChanges(ctx, changes, batch.spending)
-    for (const [id, number] of byId) if (changes.moves.has(number)) turn.moved.add(id)
+    for (const [id, number] of byId) if (changes.stopped.has(number)) turn.stopped.add(id)
     if (waiting.length > 0) await postponeQueued(db, workspaceId, waiting)
     const queued = new Set([...waiting.map(({ number }) => number), ...changes.undecided])
     const done = numbers.filter((number) => !queued.has(number))

@@ -48,6 +48,7 @@ const commission = {
   earnings: 1_249n,
   currency: 'usd',
   due_at: new Date('2026-03-02T12:00:00Z'),
+  status_reason: null,
 }
 
 describe('why a commission has its amount', () => {
@@ -77,6 +78,11 @@ describe('why a commission has its amount', () => {
           earnings: 700,
         },
       },
+    ],
+    [
+      "Version 2 of the group's reward: 12.5 % of 99.95 USD = 12.49 USD. It is on hold, because a web page reported it with a publishable key, which anybody can read. Set its status to pending to confirm it.",
+      { status: 'hold', status_reason: 'page' },
+      { why },
     ],
     ['It was created by hand: Launch bonus. It is due on 2026-03-02.', { description: 'Launch bonus' }, { why: null }],
     [

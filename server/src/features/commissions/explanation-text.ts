@@ -2,12 +2,14 @@ import { formatDecimal } from '../money/service.ts'
 import type { Conversion } from '../track/service.ts'
 import type { Commission, Detail } from './commission.ts'
 import type { WaitReason } from './queue-store.ts'
+import type { ReviewReason } from './review.ts'
 
 type Why = NonNullable<Detail['why']>
 type Line = Why['lines'][number]
 /** The columns of a commission that its explanation mentions. */
 type Explained = Pick<Commission, 'type' | 'status' | 'description' | 'amount' | 'earnings' | 'currency'> & {
   due_at: Date
+  status_reason: string | null
 }
 
 /** Why a commission has its amount, in words. */
@@ -83,14 +85,19 @@ const texts: Record<string, string> = {
   unchanged: 'The refund does not change the earnings of its sale.',
 }
 
-function stateText({ status, due_at }: Explained): string {
+const reviewTexts: Record<ReviewReason, string> = {
+  page: 'because a web page reported it with a publishable key, which anybody can read',
+  same_person: "because the customer's e-mail address reaches the partner's mailbox",
+}
+
+function stateText({ status, due_at, status_reason }: Explained): string {
   switch (status) {
     case 'pending':
       return ` It is due on ${formatDay(due_at.toISOString())}.`
     case 'processed':
       return " It is in the partner's payout."
     case 'hold':
-      return ' It is on hold.'
+      return ` It is on hold${status_reason ? `, ${reviewTexts[status_reason as ReviewReason]}` : ''}. Set its status to pending to confirm it.`
     default:
       return ` It is ${status}.`
   }

@@ -9,12 +9,14 @@ import { rewardClickDays } from './clicks.ts'
 import { openEngine } from './engine.ts'
 import { eraseCustomers } from './erase.ts'
 import { runMaturing } from './mature.ts'
+import { removeOldSpending } from './spending.ts'
 
 // Events wake the engine; the interval finds what an event that got lost would have.
 const everyMs = 500
 // Under load, the engine gathers events for this long, because each batch costs round trips.
 const gatherMs = 50
 const matureIntervalMs = 3_600_000
+const retentionIntervalMs = 3_600_000
 
 export const commissionsJobs = [
   job({ name: 'reward-clicks', subject: clickDaysSubject, schema: clickDaysClosed, handle: rewardClickDays }),
@@ -46,4 +48,8 @@ export function startMaturing(platform: Platform): AsyncDisposable {
   return startInterval(platform, 'mature commissions', matureIntervalMs, (signal) =>
     runMaturing(platform, platform.now(), { signal }),
   )
+}
+
+export function startSpendingRetention(platform: Platform): AsyncDisposable {
+  return startInterval(platform, 'spent limits', retentionIntervalMs, (signal) => removeOldSpending(platform, signal))
 }

@@ -17,8 +17,9 @@ import {
   type QueuedEvent,
   type SaleState,
 } from './batch.ts'
+import { type Cap, findCap, spendingKey } from './caps.ts'
 import type { Commission, Detail } from './commission.ts'
-import { buildEvent, findSpending, spendingKey } from './decide-batch.ts'
+import { buildEvent } from './decide-batch.ts'
 import {
   type CommissionRow,
   lockSpending,
@@ -196,16 +197,21 @@ function hasCap({ timelines, pairs }: Batch): boolean {
 /** Locks and reads the rows that count earnings against the caps of these events. */
 export async function loadSpending(ctx: Ctx, batch: Batch, events: QueuedEvent[]): Promise<void> {
   if (!hasCap(batch)) return
-  for (const { conversion, partnerNumber } of events) {
+  const caps = events.flatMap(({ conversion, partnerNumber }) => {
     const partner = batch.partners.get(partnerNumber)
-    if (!partner || conversion.kind === 'refund') continue
+    if (!partner || conversion.kind === 'refund') return []
     const { event } = buildEvent(batch, partner, conversion)
     const pair = batch.pairs.get(pairKey(partnerNumber, conversion.customer_id))
-    findSpending(batch, partner, conversion, event, pair)
-  }
-  if (batch.spending.size === 0) return
-  for (const row of await lockSpending(ctx.db, [...batch.spending.values()])) {
-    const spending = batch.spending.get(spendingKey(row))
-    if (spending) spending.amount = row.amount
+    return findCap(batch, partner, conversion, event, pair) ?? []
+  })
+  await lockCaps(ctx, batch, caps)
+}
+
+/** Locks the rows of these caps and puts their amounts into the batch. */
+export async function lockCaps(ctx: Ctx, batch: Batch, caps: Cap[]): Promise<void> {
+  const byKey = new Map(caps.map((cap) => [spendingKey(cap), cap]))
+  if (byKey.size === 0) return
+  for (const row of await lockSpending(ctx.db, [...byKey.values()])) {
+    batch.spending.set(spendingKey(row), { ...row, added: 0n })
   }
 }

@@ -83,6 +83,21 @@ test('an unban restores nothing that was canceled before the ban', async () => {
   expect(await readCommissions(program)).toMatchObject([{ status: 'canceled' }])
 })
 
+test('an unban restores what the last ban canceled, and nothing of a ban before', async () => {
+  const { program, partner, locked, owed } = await buildWorld()
+  await recordSale(platform, program, partner)
+  await decideAll(platform, program)
+  await locked((ctx) => cancelUnpaid(ctx, partner), partner.number)
+  await recordSale(platform, program, partner, { amount: 3_000 })
+  await decideAll(platform, program)
+  await locked((ctx) => cancelUnpaid(ctx, partner), partner.number)
+  expect((await readCommissions(program)).map(({ status }) => status)).toEqual(['canceled', 'canceled'])
+  await locked((ctx) => restoreCanceled(ctx, partner), partner.number)
+  expect((await readCommissions(program)).map(({ status }) => status)).toEqual(['canceled', 'pending'])
+  expect(await owed(partner.number)).toEqual({ accrued: 300n })
+  await expectSound(platform, program)
+})
+
 test('a merge moves commissions, open payout, balances and bound customers', async () => {
   const { program, partner: source, locked, owed, payouts, mature } = await buildWorld()
   const target = await buildPartner(platform, program)

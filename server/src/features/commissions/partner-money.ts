@@ -10,11 +10,11 @@ import {
   openPayouts,
 } from '../payouts/service.ts'
 import { noChanges } from './batch.ts'
-import type { CommissionStatus } from './commission.ts'
-import { isFrozen } from './commission.ts'
+import { type Commission, type CommissionStatus, isFrozen } from './commission.ts'
 import { selectCommissionsByNumber } from './list-store.ts'
 import { withPayouts } from './load.ts'
-import { moveBindings, moveCommissions, moveSpending, selectNumbersByStatus } from './rows-store.ts'
+import { reviewReasons } from './review.ts'
+import { closeFormerBans, moveBindings, moveCommissions, moveSpending, selectNumbersByStatus } from './rows-store.ts'
 import { endCommission, restoreCommission } from './transitions.ts'
 import { writeChanges } from './write.ts'
 
@@ -26,12 +26,13 @@ const commissionsAtOnce = 2_000
 export async function cancelUnpaidCommissions(ctx: Ctx, partnerNumber: bigint): Promise<void> {
   const payouts = await lockPartnerPayouts(ctx.db, ctx.workspaceId, partnerNumber)
   const statuses: CommissionStatus[] = ['pending', 'hold', 'processed']
+  await closeFormerBans(ctx.db, ctx.workspaceId, partnerNumber)
   await eachPart(ctx, partnerNumber, { statuses }, async (numbers) => {
     const rows = await selectCommissionsByNumber(ctx.db, ctx.workspaceId, numbers)
     const commissions = await withPayouts(ctx, rows)
     const changes = noChanges()
     for (const commission of commissions)
-      if (!isFrozen(commission)) endCommission(changes, commission, 'canceled', 'ban')
+      if (!isFrozen(commission)) endCommission(changes, commission, 'canceled', banReason(commission))
     await writeChanges(ctx, changes)
   })
   await cancelPayouts(
@@ -41,17 +42,28 @@ export async function cancelUnpaidCommissions(ctx: Ctx, partnerNumber: bigint): 
   )
 }
 
-/** An unban with `restoreCommissions`: makes the commissions pending that the ban canceled, and refunds did not use up. */
+/** What a ban writes into a commission: the reason of a hold follows, because lifting the ban does not confirm it. */
+function banReason({ status, statusReason }: Pick<Commission, 'status' | 'statusReason'>): string {
+  return status === 'hold' && statusReason ? `ban:${statusReason}` : 'ban'
+}
+
+/**
+ * An unban with `restoreCommissions`: restores the commissions that the last ban canceled, and refunds did not use up, to
+ * pending or to hold.
+ */
 export async function restoreCanceledCommissions(ctx: Ctx, partnerNumber: bigint): Promise<void> {
-  await eachPart(ctx, partnerNumber, { statuses: ['canceled'], reason: 'ban' }, async (numbers) => {
-    const rows = await selectCommissionsByNumber(ctx.db, ctx.workspaceId, numbers)
-    const changes = noChanges()
-    for (const commission of await withPayouts(ctx, rows)) {
-      if (commission.earnings === 0n) endCommission(changes, commission, 'refunded')
-      else restoreCommission(changes, commission)
-    }
-    await writeChanges(ctx, changes)
-  })
+  for (const review of [null, ...reviewReasons]) {
+    const reason = banReason({ status: 'hold', statusReason: review })
+    await eachPart(ctx, partnerNumber, { statuses: ['canceled'], reason }, async (numbers) => {
+      const rows = await selectCommissionsByNumber(ctx.db, ctx.workspaceId, numbers)
+      const changes = noChanges()
+      for (const commission of await withPayouts(ctx, rows)) {
+        if (commission.earnings === 0n) endCommission(changes, commission, 'refunded')
+        else restoreCommission(changes, commission, review)
+      }
+      await writeChanges(ctx, changes)
+    })
+  }
 }
 
 /** A merge: gives commissions, payouts and balances of one partner to another. Refused while money is on its way. */

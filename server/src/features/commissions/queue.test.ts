@@ -65,13 +65,16 @@ test('events behind those of a locked partner are decided', async () => {
   const other = await buildPartner(platform, program)
   const { number } = await recordSale(platform, program, partner)
   await decideAll(platform, program)
-  await copySale(number, 1_500)
   await transaction(program.ctx, async ({ db }) => {
     await lockPartners(db, program.ctx.workspaceId, [partner.number])
+    // Only now, because the worker of the test run decides events, too.
+    await copySale(number, 1_500)
     await recordSale(platform, program, other)
-    await decideSome(platform)
-    const earned = await sql`SELECT FROM commissions WHERE partner_number = ${other.number}`.execute(platform.db)
-    expect(earned.rows).toHaveLength(1)
+    await eventually(async () => {
+      await decideSome(platform)
+      const earned = await sql`SELECT FROM commissions WHERE partner_number = ${other.number}`.execute(platform.db)
+      expect(earned.rows).toHaveLength(1)
+    })
     expect(await countQueued(program)).toBe(1_500)
   })
   await decideAll(platform, program)
@@ -99,8 +102,12 @@ test('a sale without an exchange rate waits with a reason, and other customers o
   expect(await explain(next)).toMatchObject({ outcome: 'waiting', reason: 'earlier_event' })
 
   await sql`UPDATE conversions SET currency = 'usd' WHERE number = ${stuck.number}`.execute(db)
-  await retryNow(program)
-  await decideAll(platform, program)
+  // Another engine may postpone the events again, by the currency that it read before.
+  await eventually(async () => {
+    await retryNow(program)
+    await decideSome(platform)
+    expect(await countQueued(program)).toBe(0)
+  })
   expect((await readCommissions(program)).map(({ earnings }) => earnings)).toEqual([500n, 800n, 1_000n])
   expect(await explain(next)).toMatchObject({ outcome: 'commission' })
 })
@@ -124,7 +131,10 @@ test('an event that fails is postponed with its reason and stops no other', asyn
     reason: 'failed',
   })
   await sql`UPDATE conversions SET metadata = NULL WHERE number = ${broken.number}`.execute(db)
-  await retryNow(program)
-  await decideAll(platform, program)
+  await eventually(async () => {
+    await retryNow(program)
+    await decideSome(platform)
+    expect(await countQueued(program)).toBe(0)
+  })
   expect(await readCommissions(program)).toHaveLength(13)
 })

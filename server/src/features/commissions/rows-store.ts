@@ -9,18 +9,18 @@ export async function insertCommissions(db: Db, workspaceId: string, commissions
   const result = await sql<{ number: bigint; id: string }>`
     INSERT INTO commissions (id, workspace_id, partner_number, type, status, amount, earnings, currency, quantity,
       conversion_number, customer_id, link_number, reward_version, payout_number, invoice_id, description, metadata,
-      actor, due_at, created_at, updated_at)
+      actor, due_at, created_at, updated_at, status_reason)
     SELECT id, ${workspaceId}, partner, type, status, amount, earnings, currency, quantity, conversion, customer, link,
-      version, payout, invoice, description, metadata::jsonb, actor, due_at, created_at, created_at FROM unnest(
+      version, payout, invoice, description, metadata::jsonb, actor, due_at, created_at, created_at, reason FROM unnest(
       ${column('id')}::uuid[], ${column('partnerNumber')}::bigint[], ${column('type')}::text[],
       ${column('status')}::text[], ${column('amount')}::bigint[], ${column('earnings')}::bigint[],
       ${column('currency')}::text[], ${column('quantity')}::integer[], ${column('conversionNumber')}::bigint[],
       ${column('customerId')}::text[], ${column('linkNumber')}::bigint[], ${column('rewardVersion')}::bigint[],
       ${column('payoutNumber')}::bigint[], ${column('invoiceId')}::text[], ${column('description')}::text[],
       ${column('metadata')}::text[], ${column('actor')}::text[], ${column('dueAt')}::timestamptz[],
-      ${column('createdAt')}::timestamptz[])
+      ${column('createdAt')}::timestamptz[], ${column('statusReason')}::text[])
       AS added (id, partner, type, status, amount, earnings, currency, quantity, conversion, customer, link, version,
-        payout, invoice, description, metadata, actor, due_at, created_at)
+        payout, invoice, description, metadata, actor, due_at, created_at, reason)
     RETURNING number, id`.execute(db)
   const numbers = new Map(result.rows.map(({ id, number }) => [id, number]))
   for (const commission of commissions) commission.number = numbers.get(commission.id) ?? null
@@ -106,6 +106,13 @@ export async function selectNumbersByStatus(
     WHERE workspace_id = ${workspaceId} AND partner_number = ${partnerNumber} AND status = ANY(${statuses}::text[])
       AND ${because} AND number > ${after} ORDER BY number LIMIT ${count}`.execute(db)
   return result.rows.map(({ number }) => number)
+}
+
+/** Marks the commissions that earlier bans of a partner canceled, so that lifting the next ban does not restore them. */
+export async function closeFormerBans(db: Db, workspaceId: string, partnerNumber: bigint): Promise<void> {
+  await sql`UPDATE commissions SET status_reason = 'former_ban'
+    WHERE workspace_id = ${workspaceId} AND partner_number = ${partnerNumber} AND status = 'canceled'
+      AND (status_reason = 'ban' OR status_reason LIKE 'ban:%')`.execute(db)
 }
 
 export type MovedPayout = { from: bigint; to: bigint }

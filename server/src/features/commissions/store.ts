@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import type { BindingRow, DecisionRow, KeyRow, Spending } from './batch.ts'
+import type { Cap } from './caps.ts'
 import type { CommissionStatus, CommissionType, Detail } from './commission.ts'
 
 export type CommissionRow = {
@@ -135,7 +136,7 @@ export async function insertBindings(db: Db, workspaceId: string, rows: BindingR
 }
 
 /** Locks the rows that count earnings against caps, in the order of all writers, and returns their amounts. */
-export async function lockSpending(db: Db, rows: Spending[]): Promise<Omit<Spending, 'added'>[]> {
+export async function lockSpending(db: Db, rows: Cap[]): Promise<Omit<Spending, 'added'>[]> {
   const named = sql`unnest(${rows.map(({ rewardNumber }) => rewardNumber)}::bigint[],
     ${rows.map(({ scope }) => scope)}::text[], ${rows.map(({ periodStart }) => periodStart)}::timestamptz[])
     AS named (reward_number, scope, period_start)`
@@ -146,6 +147,16 @@ export async function lockSpending(db: Db, rows: Spending[]): Promise<Omit<Spend
     FROM commission_spending s JOIN ${named} USING (reward_number, scope, period_start)
     ORDER BY s.reward_number, s.scope, s.period_start FOR NO KEY UPDATE OF s`.execute(db)
   return result.rows
+}
+
+/** Deletes some rows of days, weeks and months that began before a time. Returns how many. */
+export async function deleteSpending(db: AllWorkspacesDb, before: Date, count: number): Promise<number> {
+  const result = await sql`DELETE FROM commission_spending s USING (
+      SELECT reward_number, scope, period_start FROM commission_spending
+      WHERE period_start > '1970-01-01 00:00:00+00' AND period_start < ${before}
+      ORDER BY period_start LIMIT ${count} FOR UPDATE SKIP LOCKED) AS old
+    WHERE s.reward_number = old.reward_number AND s.scope = old.scope AND s.period_start = old.period_start`.execute(db)
+  return Number(result.numAffectedRows ?? 0n)
 }
 
 export async function addSpending(db: Db, rows: Spending[]): Promise<void> {

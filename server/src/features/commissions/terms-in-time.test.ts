@@ -101,3 +101,18 @@ test('a lead of a backlog does not know the sale after it', async () => {
   await decideAll(platform, program)
   expect(await earnings(program)).toEqual([100])
 })
+
+test('the cap of an ended reward holds for customers bound in the same backlog', async () => {
+  const cap = { amount: 1_500, interval: 'week', scope: 'group' }
+  const { program, reward, partner } = await buildEarner(platform, { cap })
+  await sql`UPDATE rewards SET archived_at = ${at('2026-03-01')} WHERE number = ${reward}`.execute(platform.db)
+  const { customer } = await recordSale(platform, program, partner, { amount: 10_000, at: at('2026-02-02') })
+  await recordSale(platform, program, partner, { amount: 10_000, at: at('2026-04-07'), customer })
+  await decideAll(platform, program)
+  await recordSale(platform, program, partner, { amount: 10_000, at: at('2026-04-08'), customer })
+  await decideAll(platform, program)
+  expect(await earnings(program)).toEqual([1_000, 1_000, 500])
+  const spent = await sql<{ amount: bigint }>`SELECT amount FROM commission_spending WHERE reward_number = ${reward}
+    ORDER BY period_start`.execute(platform.db)
+  expect(spent.rows.map(({ amount }) => Number(amount))).toEqual([1_000, 1_500])
+})

@@ -15,12 +15,20 @@ export function endCommission(changes: Changes, commission: Commission, status: 
   })
 }
 
-/** Makes an ended commission pending, and owes its earnings again. */
-export function restoreCommission(changes: Changes, commission: Commission): void {
+/** Makes an ended commission pending, or puts it on hold, and owes its earnings again. */
+export function restoreCommission(changes: Changes, commission: Commission, reviewReason: string | null = null): void {
+  change(changes, commission, () => {
+    commission.status = reviewReason === null ? 'pending' : 'hold'
+    commission.statusReason = reviewReason
+    move(changes, commission, 'restored', commission.earnings)
+  })
+}
+
+/** Confirms a commission that is on hold: it matures when it is due. The money is owed already. */
+export function releaseCommission(changes: Changes, commission: Commission): void {
   change(changes, commission, () => {
     commission.status = 'pending'
     commission.statusReason = null
-    move(changes, commission, 'restored', commission.earnings)
   })
 }
 

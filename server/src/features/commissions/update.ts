@@ -14,7 +14,13 @@ import { lockCommissions } from './locked.ts'
 import { presentCommissions } from './present.ts'
 import { earningsFor } from './refund.ts'
 import { updateDetails } from './rows-store.ts'
-import { correctCommission, endCommission, restoreCommission, returnToPending } from './transitions.ts'
+import {
+  correctCommission,
+  endCommission,
+  releaseCommission,
+  restoreCommission,
+  returnToPending,
+} from './transitions.ts'
 import { writeChanges } from './write.ts'
 
 const lastNumber = 2n ** 63n - 1n
@@ -63,12 +69,12 @@ function setStatus(changes: Changes, commission: Commission, status: SettableSta
   requireChangeable(commission)
   if (commission.status === status) throw badRequest(`Commission cm_${commission.id} is ${status} already.`)
   if (status !== 'pending') endCommission(changes, commission, status)
+  else if (commission.status === 'hold') releaseCommission(changes, commission)
   else if (commission.status === 'processed') returnToPending(changes, commission)
   else restore(changes, commission)
 }
 
 function restore(changes: Changes, commission: Commission): void {
-  if (commission.status === 'hold') throw badRequest(`Commission cm_${commission.id} is held until it is reviewed.`)
   if (commission.earnings === 0n)
     throw badRequest(`The sale of commission cm_${commission.id} is fully refunded, so that it can't be pending.`)
   restoreCommission(changes, commission)

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../platform/context.ts'
 import { convert } from '../money/service.ts'
-import { choiceAt, type RewardVersion } from '../rewards/service.ts'
 import type { Conversion } from '../track/service.ts'
-import { type Batch, pairKey, type QueuedEvent } from './batch.ts'
+import type { Batch, QueuedEvent } from './batch.ts'
 import { type Postponed, selectFirstWaiting, type WaitReason } from './queue-store.ts'
+import { isCountryUnknown } from './unknown-country.ts'
 
 /** Separates events that can't be decided yet, and later events of the same customers, which wait behind them. */
 export async function splitUndecidable(
@@ -38,23 +38,4 @@ function findWait(batch: Batch, event: QueuedEvent): WaitReason | undefined {
 function hasExchangeRate({ currency, rates }: Batch, conversion: Conversion): boolean {
   if (conversion.kind === 'refund' || conversion.currency === null) return true
   return convert({ amount: 0n, currency: conversion.currency }, currency, rates) !== undefined
-}
-
-/**
- * Whether the terms depend on the customer's country, which is not known yet because the click is still on its way to
- * ClickHouse. Tracking resolves each click within a day.
- */
-function isCountryUnknown(batch: Batch, { conversion, partnerNumber }: QueuedEvent): boolean {
-  const { kind, customer_id } = conversion
-  if (kind === 'refund' || conversion.click_facts_at !== null || batch.customers.get(customer_id)?.country) return false
-  const choice = choiceAt(batch.timelines.get(partnerNumber)?.[kind], conversion.created_at)
-  const binding = kind === 'sale' ? batch.pairs.get(pairKey(partnerNumber, customer_id))?.binding : null
-  const versions = [choice.partner, choice.group, binding?.version, ...(binding?.later ?? [])]
-  return versions.some((version) => version && usesCountry(version))
-}
-
-function usesCountry({ terms }: RewardVersion): boolean {
-  return terms.modifiers.some(({ conditions }) =>
-    conditions.some(({ entity, attribute }) => entity === 'customer' && attribute === 'country'),
-  )
 }

@@ -118,7 +118,7 @@ it('an unconfirmed application neither blocks the address nor lasts', async () =
   expect(await call(listPartners)).toHaveLength(1)
 })
 
-it('an address gets one e-mail an hour, and its code confirms the newest application', async () => {
+it('an address gets one e-mail an hour, and its code confirms the application that it was sent for', async () => {
   const { workspace, call, apply, confirm } = await open()
   const tokenHash = async () => {
     const { rows } = await sql<{ token_hash: Buffer }>`SELECT token_hash FROM partners
@@ -126,12 +126,29 @@ it('an address gets one e-mail an hour, and its code confirms the newest applica
     return rows[0]?.token_hash.toString('hex')
   }
   const after = (minutes: number): Platform => ({ ...withSmtp, now: () => new Date(Date.now() + minutes * 60_000) })
-  await apply({ name: 'Impostor' })
+  const stranger = { name: 'Stranger', website: 'https://stranger.example' }
+  const answers = [{ label: 'Why?', value: 'Because.' }]
+  await apply({ name: 'Ann', answers })
   const first = await tokenHash()
-  await Promise.all([apply({ name: 'Ann' }), apply({ name: 'Ann' }), apply({ name: 'Ann' }, after(50))])
-  expect(await tokenHash()).toBe(first)
-  await apply({ name: 'Ann' }, after(70))
-  expect(await tokenHash()).not.toBe(first)
+  await Promise.all([apply(stranger), apply(stranger), apply(stranger, after(50))])
+  expect([await tokenHash(), (await queuedEmails(workspace.id)).length]).toEqual([first, 1])
+  const { partnerId } = await confirm()
+  expect(await call(listPartnerApplications)).toMatchObject([
+    { partner: { name: 'Ann', website: null }, applicationFormData: answers },
+  ])
+  await call(rejectPartnerApplication, { body: { partnerId, reapplicationTimeframe: 'instant' } })
+  await apply({ answers: [{ label: 'Why?', value: 'Again.' }] }, after(120))
+  await apply({ answers: [{ label: 'Why?', value: 'Stranger' }] }, after(150))
+  await confirm()
+  expect(await call(listPartnerApplications)).toMatchObject([{ applicationFormData: [{ value: 'Again.' }] }])
+})
+
+it('an application after an hour replaces an unconfirmed one together with its code', async () => {
+  const { workspace, call, apply, confirm } = await open()
+  await apply({ name: 'Stranger' })
+  const former = await knownToken(workspace.id)
+  await apply({ name: 'Ann' }, { ...withSmtp, now: () => new Date(Date.now() + 70 * 60_000) })
+  await expect(confirmApplication(platform, former)).rejects.toMatchObject({ status: 404 })
   await confirm()
   expect(await call(listPartnerApplications)).toMatchObject([{ partner: { name: 'Ann' } }])
 })

@@ -27,7 +27,7 @@ import { countEmail, forgetEmailCounts, isEmailLimitReached } from './email-limi
 import { chooseGroup, enrol, isConfirmed } from './enrol.ts'
 import { presentPartner } from './present.ts'
 import { publishPartner } from './publish.ts'
-import { newToken, queueEmail, recentToken, requireToken } from './tokens.ts'
+import { hasRecentToken, newToken, queueEmail, requireToken } from './tokens.ts'
 import { admit, transit } from './transitions.ts'
 
 const forgottenAtOnce = 1_000
@@ -71,8 +71,7 @@ export async function applyToProgram(
     const { partner, isNew } = await enrol(ctx, profile, group, 'pending', application)
     const reapplied = isNew ? partner : await reapply(ctx, partner, application)
     if (isNew && !mustConfirm) await publishApplication(ctx, partner)
-    const isSent = !reapplied?.token_hash?.equals(columns.token_hash)
-    if (!reapplied || !mustConfirm || isSent) return
+    if (!reapplied || !mustConfirm) return
     await countEmail(ctx, profile.email)
     await queueEmail(ctx, reapplied, { kind: 'confirm', token })
   })
@@ -96,8 +95,8 @@ type Application = Pick<Partner, 'application_id' | 'application_form'> &
 async function reapply(ctx: Ctx, partner: Partner, application: Application): Promise<Partner | undefined> {
   const [current] = await lockPartners(ctx.db, ctx.workspaceId, [partner.number])
   if (current?.status !== 'rejected' || Number(current.reapply_at ?? 0) > ctx.now().getTime()) return undefined
-  const columns = { ...application, ...recentToken(current, ctx.now()) }
-  const changed = await changePartner(ctx, partner.number, columns, ['rejected'])
+  if (application.token_hash && hasRecentToken(current, ctx.now())) return undefined
+  const changed = await changePartner(ctx, partner.number, application, ['rejected'])
   if (changed && application.applied_at) return submit(ctx, changed)
   return changed
 }
@@ -133,7 +132,7 @@ async function publishApplication(ctx: Ctx, partner: Partner): Promise<void> {
   await publishPartner(ctx, 'partner.application_submitted', presentApplication(partner, group?.id ?? null))
 }
 
-/** Deletes e-mail counts of past days, and some applications that nobody confirmed in time. Returns whether there may be more. */
+/** Deletes e-mail counts of past days, and some applications with an expired code. Returns whether there may be more. */
 export async function forgetUnconfirmed(platform: Platform): Promise<boolean> {
   await forgetEmailCounts(platform)
   return (await deleteUnconfirmed(platform, platform.now(), forgottenAtOnce)) === forgottenAtOnce

@@ -1,9 +1,11 @@
 import type { BulkPartnerResult, BulkPartners } from '@tributary/contract/partners'
+import { chunks } from '../../platform/batches.ts'
 import type { Ctx } from '../../platform/context.ts'
-import { AppError, badRequest, notFound } from '../../platform/errors.ts'
-import { savepoint } from '../../platform/postgres.ts'
+import { AppError, badRequest, invalid, notFound } from '../../platform/errors.ts'
+import { savepoint, transaction } from '../../platform/postgres.ts'
+import { recordGrouped } from '../audit/service.ts'
 import { requireGroup } from '../groups/service.ts'
-import { findPartnersById, type Partner } from '../partners/service.ts'
+import { type BriefPartner, findPartnersById } from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { addToGroup } from './groups.ts'
 import type { MoneyEffects } from './money.ts'
@@ -19,7 +21,14 @@ import {
   unbanPartner,
 } from './transitions.ts'
 
-/** Applies one action to partners, each in its own transaction, in ascending order. Returns a result for each id. */
+/** Partners that one transaction changes: a bulk call must not lock a thousand of them, with their money, until its end. */
+const partnersAtOnce = 50
+const mostInOneTransaction = 100
+
+/**
+ * Applies one action to partners in ascending order, some in each transaction, which has its own audit entry. An error
+ * undoes the changes of its partner only. Returns a result for each id.
+ */
 export async function changePartners(ctx: Ctx, money: MoneyEffects, input: BulkPartners): Promise<BulkPartnerResult[]> {
   await requireProgram(ctx)
   if (input.action === 'ban' && input.reason === undefined)
@@ -28,15 +37,15 @@ export async function changePartners(ctx: Ctx, money: MoneyEffects, input: BulkP
     throw badRequest('`groupId` in the body is required for the action `move`.')
   if (input.groupId !== undefined) await requireGroup(ctx, input.groupId)
   const ids = [...new Set(input.partnerIds)]
+  requireFew(ctx, input, ids)
   const found = await findPartnersById(ctx, ids)
   const errors = new Map<string, AppError>()
   const known = ids.filter((id) => found.has(id)).sort((one, other) => compareNumbers(found, one, other))
-  for (const id of known) {
-    const partner = found.get(id) as Partner
-    const error = input.dryRun
-      ? predictRefusal(partner, input)
-      : await attempt(ctx, () => apply(ctx, money, partner.id, input))
-    if (error) errors.set(id, error)
+  for (const some of chunks(known, partnersAtOnce)) {
+    const refused = input.dryRun
+      ? some.map((id) => [id, predictRefusal(found.get(id) as BriefPartner, input)] as const)
+      : await changeSome(ctx, money, { ...input, partnerIds: some }, found)
+    for (const [id, error] of refused) if (error) errors.set(id, error)
   }
   const after = input.dryRun ? found : await findPartnersById(ctx, ids)
   return ids.map((partnerId) => {
@@ -47,11 +56,41 @@ export async function changePartners(ctx: Ctx, money: MoneyEffects, input: BulkP
   })
 }
 
-function compareNumbers(found: Map<string, Partner>, one: string, other: string): number {
+/** The answer to an `Idempotency-Key` is stored in the transaction of all changes, so there can only be few. */
+function requireFew({ db }: Ctx, { dryRun }: BulkPartners, ids: string[]): void {
+  if (dryRun || !db.isTransaction || ids.length <= mostInOneTransaction) return
+  throw invalid(
+    `\`partnerIds\` in the body has ${ids.length} ids, above the limit of ${mostInOneTransaction} for a request with an \`Idempotency-Key\`. Divide it, or send it without the header.`,
+  )
+}
+
+type Refused = readonly (readonly [string, AppError | undefined])[]
+
+/** Changes some partners and records the change, in one transaction. Returns each id with its error. */
+async function changeSome(
+  ctx: Ctx,
+  money: MoneyEffects,
+  input: BulkPartners,
+  found: Map<string, BriefPartner>,
+): Promise<Refused> {
+  const refused = await transaction(ctx, async (ctx) => {
+    const part = { ...ctx, ...(ctx.record && { record: { ...ctx.record, changes: [] } }) }
+    const results: [string, AppError | undefined][] = []
+    for (const id of input.partnerIds)
+      results.push([id, await attempt(part, (ctx) => apply(ctx, money, (found.get(id) as BriefPartner).id, input))])
+    const result = input.partnerIds.map((partnerId) => ({ partnerId }))
+    await recordGrouped(part, [{ ctx: part, performed: { body: input, result } }])
+    return results
+  })
+  if (ctx.record) ctx.record.isWritten = true
+  return refused
+}
+
+function compareNumbers(found: Map<string, BriefPartner>, one: string, other: string): number {
   return Number((found.get(one)?.number ?? 0n) - (found.get(other)?.number ?? 0n))
 }
 
-function predictRefusal(partner: Partner, { action }: BulkPartners): AppError | undefined {
+function predictRefusal(partner: BriefPartner, { action }: BulkPartners): AppError | undefined {
   if (action === 'move') return undefined
   const from: readonly string[] = transitions[action].from
   return from.includes(partner.status) ? undefined : refusal(partner, action)
@@ -80,13 +119,14 @@ async function apply(ctx: Ctx, money: MoneyEffects, partnerId: string, input: Bu
 }
 
 /** Runs one item; an error undoes its writes only, and is returned. */
-async function attempt(ctx: Ctx, work: () => Promise<unknown>): Promise<AppError | undefined> {
+async function attempt(ctx: Ctx, work: (ctx: Ctx) => Promise<unknown>): Promise<AppError | undefined> {
+  const reported = ctx.record?.changes.length ?? 0
   try {
-    if (ctx.db.isTransaction) await savepoint(ctx, work)
-    else await work()
+    await savepoint(ctx, work)
     return undefined
   } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
+    if (!(error instanceof AppError)) throw error
+    ctx.record?.changes.splice(reported)
+    return error
   }
 }

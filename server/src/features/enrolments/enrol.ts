@@ -13,7 +13,7 @@ import {
   recordActivities,
   type Status,
 } from '../partners/service.ts'
-import { recentToken } from './tokens.ts'
+import { hasRecentToken } from './tokens.ts'
 
 type Profile = Omit<PartnerPatch, 'groupId' | 'tagIds'>
 
@@ -42,8 +42,8 @@ export function profileColumns(input: Profile): ProfileColumns {
 export type Enrolled = { partner: Partner; isNew: boolean }
 
 /**
- * Adds a partner, or takes over an application with the same address that nobody confirmed. Returns an existing partner
- * unchanged. Needs a transaction.
+ * Adds a partner, or replaces an unconfirmed application with the same address. Returns an existing partner unchanged, and
+ * an application whose code was just sent. Needs a transaction.
  */
 export async function enrol(
   ctx: Ctx,
@@ -67,8 +67,9 @@ export async function enrol(
   if (!existing) throw tenantTaken(input.tenantId)
   if (isConfirmed(existing)) return { partner: existing, isNew: false }
   const [locked] = await lockPartners(ctx.db, ctx.workspaceId, [existing.number])
-  const token = status === 'pending' ? recentToken(locked, ctx.now()) : {}
-  const { created_at, ...reset } = { ...noApplication, ...row, ...token, created_at: undefined }
+  if (columns.token_hash && status === 'pending' && locked && hasRecentToken(locked, ctx.now()))
+    return { partner: locked, isNew: false }
+  const { created_at, ...reset } = { ...noApplication, ...row, created_at: undefined }
   const taken = await changePartner(ctx, existing.number, reset, ['pending']).catch(refuseTaken(input))
   if (!taken) return { partner: (await findPartnerByEmail(ctx, input.email)) ?? existing, isNew: false }
   await recordActivities(ctx, [{ partnerNumber: taken.number, kind: status }])

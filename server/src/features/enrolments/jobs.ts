@@ -21,7 +21,7 @@ export const enrolmentsJobs = [
   }),
 ]
 
-/** Deletes applications whose address nobody confirmed in time, every hour. */
+/** Deletes applications that were not confirmed before their code expired, every hour. */
 export function startForgettingApplications(platform: Platform): AsyncDisposable {
   return startInterval(platform, 'unconfirmed applications', forgetIntervalMs, async (signal) => {
     while (!signal.aborted && (await forgetUnconfirmed(platform)));

@@ -32,7 +32,7 @@ export function enrolmentsRoutes(platform: Platform, money: MoneyEffects): Route
     route(partners.reactivatePartner, (ctx, { body }) => reactivatePartner(ctx, body)),
     route(partners.archivePartner, (ctx, { body }) => archivePartner(ctx, body)),
     route(partners.mergePartners, (ctx, { body }) => mergePartners(ctx, money, body)),
-    route(partners.bulkPartners, (ctx, { body }) => changePartners(ctx, money, body)),
+    route(partners.bulkPartners, (ctx, { body }) => changePartners(ctx, money, body), undefined, { isGrouped: true }),
     route(links.createPartnerLink, (ctx, { body }) => createPartnerLink(ctx, body)),
     route(links.upsertPartnerLink, (ctx, { body }) => putPartnerLink(ctx, body)),
     route(links.retrievePartnerLinks, (ctx, { query }) => listPartnerLinks(ctx, query)),

@@ -5,7 +5,7 @@ import { AppError } from '../../platform/errors.ts'
 import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { seal, unseal } from '../../platform/seal.ts'
-import { findPartnerByToken, findPartnersById, type Partner } from '../partners/service.ts'
+import { findPartner, findPartnerByToken, type Partner } from '../partners/service.ts'
 import { findProgram } from '../programs/service.ts'
 import { type PartnerEmail, partnerEmailMessage } from './messages.ts'
 
@@ -21,13 +21,12 @@ export function newToken(kind: PartnerEmail['kind'], now: Date) {
 }
 
 /**
- * The columns of a code that an applicant got less than an hour ago, and that stays valid: an address gets one e-mail an
- * hour, however many visitors apply with it.
+ * Whether the address of an applicant got a code less than an hour ago. An address gets one e-mail an hour, however many
+ * visitors apply with it, and the code confirms only the application that it was sent for.
  */
-export function recentToken(partner: Partner | undefined, now: Date): Partial<Partner> {
-  const { token_hash = null, token_expires_at = null } = partner ?? {}
+export function hasRecentToken({ token_hash, token_expires_at }: Partner, now: Date): boolean {
   const sentAt = (token_expires_at?.getTime() ?? 0) - lifetimeDays.confirm * dayMs
-  return now.getTime() - sentAt < hourMs ? { token_hash, token_expires_at } : {}
+  return token_hash !== null && now.getTime() - sentAt < hourMs
 }
 
 /** Finds the partner that a token was sent to. Throws 404 for an unknown token and 410 for an expired one. */
@@ -57,8 +56,7 @@ export async function sendEmails(platform: Platform, messages: PartnerEmail[]): 
     const token = unseal(config.ENCRYPTION_KEYS, partnerId, Buffer.from(sealedToken, 'base64'))
     // An unconfirmed application is found by its token only.
     const partner =
-      (await findPartnerByToken(db, hashToken(token))) ??
-      (await findPartnersById({ db, workspaceId }, [partnerId])).get(partnerId)
+      (await findPartnerByToken(db, hashToken(token))) ?? (await findPartner({ db, workspaceId }, { partnerId }))
     const program = await findProgram({ db, workspaceId })
     if (!partner?.email || !program || !partner.token_hash?.equals(hashToken(token))) continue
     await sendEmail(platform, { to: partner.email, ...writeEmail(kind, program.name, token, acceptUrl) })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createClient } from '@tributary/contract/client'
 import { createGroup } from '@tributary/contract/groups'
 import { createLink, getLink, updateLink } from '@tributary/contract/links'
@@ -138,4 +139,28 @@ it('a bulk action returns a result for each partner, and a dry run changes nothi
   expect(await call(listPartners, { query: { groupId } })).toMatchObject([{ id: partner.id }])
   for (const action of ['ban', 'move'] as const)
     await expect(call(bulkPartners, { body: { action, partnerIds } })).rejects.toMatchObject({ status: 400 })
+})
+
+it('a bulk action changes 50 partners in a transaction, and at most 100 with an Idempotency-Key', async () => {
+  const { workspace } = await open()
+  const partners = await Promise.all(Array.from({ length: 101 }, () => buildPartner(platform, workspace)))
+  const send = async (action: string, headers = {}) => {
+    const requestId = randomUUID()
+    const response = await fetch(`${api}/partners/bulk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${workspace.key}`, 'x-request-id': requestId, ...headers },
+      body: JSON.stringify({ action, partnerIds: partners.map(({ id }) => id) }),
+    })
+    const entries = await sql<{ target_ids: string[]; transaction: string }>`SELECT target_ids,
+      xmin::text AS transaction FROM audit_entries WHERE request_id = ${requestId} AND operation = 'bulkPartners'
+      ORDER BY number`.execute(platform.db)
+    return { status: response.status, text: await response.text(), entries: entries.rows }
+  }
+  const refused = await send('archive', { 'idempotency-key': randomUUID() })
+  expect([refused.status, refused.entries]).toEqual([422, []])
+  expect(refused.text).toContain('above the limit of 100 for a request with an `Idempotency-Key`')
+  const { status, text, entries } = await send('archive')
+  expect(status).toBe(200)
+  expect(JSON.parse(text)).toEqual(partners.map(({ id }) => ({ partnerId: id, status: 'archived', error: null })))
+  expect(entries.map(({ target_ids }) => target_ids.length)).toEqual([50, 50, 1])
 })

@@ -39,6 +39,17 @@ async function partnerGroups(workspaceId: string, numbers: bigint[]) {
 }
 
 describe('createGroup', () => {
+  it('409: a program that has had 10,000 groups, including deleted ones', async () => {
+    const { workspace, create } = await withProgram()
+    await sql`INSERT INTO partner_groups (id, workspace_id, name, slug, deleted_at)
+      SELECT ${workspace.id} || number, ${workspace.id}, 'old', 'old-' || number, now()
+      FROM generate_series(1, 9999) AS number`.execute(platform.db)
+    await expect(create('new')).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining('has had 10000 groups'),
+    })
+  })
+
   it('201: with defaults, and with every setting', async () => {
     const { workspace, create } = await withProgram()
     const plain = await create('plain')

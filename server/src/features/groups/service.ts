@@ -9,6 +9,7 @@ import { requireRoom } from '../workspaces/service.ts'
 import { findMove, type MoveTarget, type MovingPartner } from './move.ts'
 import {
   countGroups,
+  countGroupsEver,
   countGroupsWithRules,
   deleteGroupRow,
   type GroupChanges,
@@ -47,6 +48,7 @@ export async function createGroup(ctx: Ctx, input: NewGroup): Promise<PartnerGro
   const row = await transaction(ctx, async (ctx) => {
     await requireDefaultGroup(ctx)
     await requireRoom(ctx, 'partner groups', () => countGroups(ctx.db, ctx.workspaceId))
+    await requireRowRoom(ctx)
     if (input.moveRules?.length) await requireRuleRoom(ctx)
     const changes = await groupColumns(ctx, input)
     const named = { id: newId('grp'), workspace_id: ctx.workspaceId, name: input.name, slug: input.slug }
@@ -172,6 +174,14 @@ async function groupColumns(ctx: Ctx, input: GroupPatch): Promise<GroupChanges> 
     move_rules: input.moveRules,
   }
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+// Rewards and commissions refer to a deleted group, so its row stays.
+const mostEver = 10_000
+
+async function requireRowRoom(ctx: Ctx): Promise<void> {
+  if ((await countGroupsEver(ctx.db, ctx.workspaceId, mostEver)) < mostEver) return
+  throw conflict(`This program has had ${mostEver} groups, which is the limit. Change a group instead of replacing it.`)
 }
 
 // Each change of a partner's totals reads and judges all groups with rules.

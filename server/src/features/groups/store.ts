@@ -100,6 +100,13 @@ export async function countGroups(db: Db, workspaceId: string): Promise<number> 
   return Number(result.rows[0]?.count ?? 0)
 }
 
+/** How many groups the program has had, including deleted ones, whose rows stay. Counts up to `most`. */
+export async function countGroupsEver(db: Db, workspaceId: string, most: number): Promise<number> {
+  const result = await sql<{ count: bigint }>`SELECT count(*) FROM (SELECT FROM partner_groups
+    WHERE workspace_id = ${workspaceId} LIMIT ${most}) AS groups`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
 export async function countGroupsWithRules(db: Db, workspaceId: string): Promise<number> {
   const result = await sql<{ count: bigint }>`SELECT count(*) FROM partner_groups
     WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL AND move_rules <> '[]'`.execute(db)

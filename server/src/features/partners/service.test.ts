@@ -73,12 +73,14 @@ test('records activities with the actor, and reads partners by number', async ()
 test('the id of a merged partner finds the partner it became', async () => {
   const { ctx, one, two } = await open()
   await sql`UPDATE partners SET merged_into = ${two.number} WHERE number = ${one.number}`.execute(platform.db)
+  const brief = { ...claimedColumns(two), name: two.name, image: two.image }
   expect(await findPartnersById(ctx, [one.id, two.id])).toEqual(
     new Map([
-      [one.id, two],
-      [two.id, two],
+      [one.id, brief],
+      [two.id, brief],
     ]),
   )
+  expect(await findPartner(ctx, { partnerId: one.id })).toEqual(two)
   const { partners, byId } = await transaction(ctx, ({ db }) =>
     claimPartners(db, ctx.workspaceId, [one.id, 'pn_unknown']),
   )

@@ -18,6 +18,7 @@ import {
 } from './list-store.ts'
 import { partnersUpdatedMessage } from './messages.ts'
 import {
+  type BriefPartnerRow,
   type ClaimedPartnerRow,
   claimPartnerRows,
   countPartners,
@@ -64,6 +65,7 @@ import {
 
 export type Partner = PartnerRow
 export type ClaimedPartner = ClaimedPartnerRow
+export type BriefPartner = BriefPartnerRow
 export type Status = PartnerStatus
 export type ProfileColumns = PartnerChanges
 export type Totals = PartnerTotals
@@ -94,7 +96,7 @@ export async function claimPartners(
 }
 
 /** Reads partners by id. The id of a merged partner finds the partner it became. */
-export async function findPartnersById(ctx: Reader, ids: string[]): Promise<Map<string, Partner>> {
+export async function findPartnersById(ctx: Reader, ids: string[]): Promise<Map<string, BriefPartner>> {
   if (ids.length === 0) return new Map()
   const rows = await selectPartnersById(ctx.db, ctx.workspaceId, [...new Set(ids)])
   return new Map(rows.map(({ asked, ...row }) => [asked, row]))
@@ -116,7 +118,7 @@ export async function requirePartner(ctx: Reader, { partnerId, tenantId }: Partn
 }
 
 export async function findPartner(ctx: Reader, { partnerId, tenantId }: PartnerName): Promise<Partner | undefined> {
-  if (partnerId) return (await findPartnersById(ctx, [partnerId])).get(partnerId)
+  if (partnerId) return selectPartner(ctx.db, ctx.workspaceId, { id: partnerId })
   return tenantId ? selectPartner(ctx.db, ctx.workspaceId, { tenantId }) : undefined
 }
 
@@ -155,7 +157,7 @@ export function partnersWhere({ workspaceId }: Pick<Ctx, 'workspaceId'>, filter:
 }
 
 /** Reads partners by id, in the order of the ids. Throws 404 for the first that does not exist. */
-export async function requirePartners(ctx: Reader, ids: string[]): Promise<Partner[]> {
+export async function requirePartners(ctx: Reader, ids: string[]): Promise<BriefPartner[]> {
   const found = await findPartnersById(ctx, ids)
   return ids.map((id) => {
     const partner = found.get(id)
@@ -255,7 +257,7 @@ export function findPartnerByToken(db: AllWorkspacesDb, tokenHash: Buffer): Prom
   return selectPartnerByToken(db, tokenHash)
 }
 
-/** How many applications have an e-mail address that nobody confirmed, counted up to `most`. */
+/** How many applications have an unconfirmed e-mail address, counted up to `most`. */
 export function countUnconfirmed(ctx: Reader, most: number): Promise<number> {
   return countUnconfirmedRows(ctx.db, ctx.workspaceId, most)
 }
@@ -324,7 +326,7 @@ export async function mergeRows(ctx: Ctx, source: Partner, target: Partner): Pro
   ])
 }
 
-/** Deletes up to `count` applications whose address nobody confirmed in time. Returns how many. */
+/** Deletes up to `count` applications that were not confirmed before their code expired. Returns how many. */
 export async function deleteUnconfirmed(platform: Pick<Platform, 'db'>, now: Date, count: number): Promise<number> {
   return transaction(platform, async ({ db }) => {
     const deleted = await deleteUnconfirmedRows(db, now, count)
@@ -380,7 +382,7 @@ export async function totalsByPartner(ctx: Reader, numbers: bigint[]): Promise<M
 }
 
 /** The partners of a group with the highest revenue. */
-export function topPartners({ db, workspaceId }: Reader, groupNumber: bigint, most: number): Promise<Partner[]> {
+export function topPartners({ db, workspaceId }: Reader, groupNumber: bigint, most: number) {
   return selectTopPartners(db, workspaceId, groupNumber, most)
 }
 

@@ -166,7 +166,7 @@ export type ClaimedPartnerRow = Pick<
   PartnerRow,
   'number' | 'id' | 'group_number' | 'is_pinned' | 'status' | 'country' | 'email'
 >
-const claimedColumns = sql`number, id, group_number, is_pinned, status, country, email`
+export const claimedColumns = sql`number, id, group_number, is_pinned, status, country, email`
 
 /** Locks those of the partners that no other transaction has locked. */
 export async function claimPartnerRows(db: AllWorkspacesDb, numbers: bigint[]): Promise<ClaimedPartnerRow[]> {
@@ -177,7 +177,7 @@ export async function claimPartnerRows(db: AllWorkspacesDb, numbers: bigint[]): 
 }
 
 export async function selectPartner(db: Db, workspaceId: string, by: PartnerSelector): Promise<PartnerRow | undefined> {
-  if ('id' in by) return (await selectPartnersById(db, workspaceId, [by.id]))[0]
+  if ('id' in by) return selectPartnerById(db, workspaceId, by.id)
   const result = await sql<PartnerRow>`SELECT * FROM partners WHERE workspace_id = ${workspaceId}
     AND tenant_id = ${by.tenantId} AND merged_into IS NULL AND (status <> 'pending' OR applied_at IS NOT NULL)`.execute(
     db,
@@ -198,7 +198,7 @@ export async function selectPartnerByToken(db: AllWorkspacesDb, tokenHash: Buffe
   return result.rows[0]
 }
 
-/** How many applications have an e-mail address that nobody confirmed, counted up to `most`. */
+/** How many applications have an unconfirmed e-mail address, counted up to `most`. */
 export async function countUnconfirmedRows(db: Db, workspaceId: string, most: number): Promise<number> {
   const result = await sql<{ count: bigint }>`SELECT count(*) FROM (SELECT FROM partners
     WHERE workspace_id = ${workspaceId} AND status = 'pending' AND email_confirmed_at IS NULL
@@ -206,7 +206,7 @@ export async function countUnconfirmedRows(db: Db, workspaceId: string, most: nu
   return Number(result.rows[0]?.count)
 }
 
-/** Deletes applications whose e-mail address nobody confirmed in time. */
+/** Deletes applications that were not confirmed before their code expired. */
 export async function deleteUnconfirmedRows(db: AllWorkspacesDb, now: Date, count: number) {
   const found = await sql<{ number: bigint; workspace_id: string }>`SELECT number, workspace_id FROM partners
     WHERE token_hash IS NOT NULL AND token_expires_at < ${now} AND status = 'pending' AND applied_at IS NULL
@@ -233,18 +233,33 @@ export async function selectDisabledTimes(db: Db, workspaceId: string, number: b
   return result.rows.flatMap(({ at }) => (at ? [at] : []))
 }
 
-/** Reads partners by id, with the id that was asked for: the id of a merged partner finds the partner it became. */
+/** Reads a partner by id. The id of a merged partner finds the partner it became. */
+async function selectPartnerById(db: Db, workspaceId: string, id: string): Promise<PartnerRow | undefined> {
+  const result = await sql<PartnerRow>`SELECT p.* FROM partners asked
+    JOIN partners p ON p.number = coalesce(asked.merged_into, asked.number)
+    WHERE asked.workspace_id = ${workspaceId} AND asked.id = ${id} AND ${isVisible}`.execute(db)
+  return result.rows[0]
+}
+
+export type BriefPartnerRow = ClaimedPartnerRow & Pick<PartnerRow, 'name' | 'image'>
+
+/** Reads many partners by the ids that were asked for, without their long texts: an application may have 60 kB. */
 export async function selectPartnersById(
   db: Db,
   workspaceId: string,
   ids: string[],
-): Promise<(PartnerRow & { asked: string })[]> {
-  const result = await sql<PartnerRow & { asked: string }>`SELECT asked.id AS asked, p.* FROM partners asked
+): Promise<(BriefPartnerRow & { asked: string })[]> {
+  const result = await sql<
+    BriefPartnerRow & { asked: string }
+  >`SELECT asked.id AS asked, p.number, p.id, p.group_number,
+      p.is_pinned, p.status, p.country, p.email, p.name, p.image FROM partners asked
     JOIN partners p ON p.number = coalesce(asked.merged_into, asked.number)
-    WHERE asked.workspace_id = ${workspaceId} AND asked.id = ANY(${ids}::text[])
-      AND (p.status <> 'pending' OR p.applied_at IS NOT NULL)`.execute(db)
+    WHERE asked.workspace_id = ${workspaceId} AND asked.id = ANY(${ids}::text[]) AND ${isVisible}`.execute(db)
   return result.rows
 }
+
+/** The condition that a partner is more than an unconfirmed application. */
+const isVisible = sql`(p.status <> 'pending' OR p.applied_at IS NOT NULL)`
 
 /** The numbers of partners, by the ids that were asked for. */
 export async function selectPartnerNumbers(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
-import type { PartnerRow } from './store.ts'
+import { type BriefPartnerRow, claimedColumns } from './store.ts'
 
 export type PartnerTotals = {
   clicks: bigint
@@ -74,9 +74,9 @@ export async function selectTopPartners(
   workspaceId: string,
   groupNumber: bigint,
   most: number,
-): Promise<PartnerRow[]> {
-  const result = await sql<PartnerRow>`
-    SELECT p.* FROM partners p JOIN partner_totals t ON t.partner_number = p.number
+): Promise<BriefPartnerRow[]> {
+  const result = await sql<BriefPartnerRow>`
+    SELECT ${claimedColumns}, name, image FROM partners p JOIN partner_totals t ON t.partner_number = p.number
     WHERE p.workspace_id = ${workspaceId} AND p.group_number = ${groupNumber} AND p.merged_into IS NULL
     ORDER BY t.sale_amount DESC, p.number LIMIT ${most}`.execute(db)
   return result.rows

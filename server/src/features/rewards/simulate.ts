@@ -7,7 +7,13 @@ import { customersById } from '../customers/service.ts'
 import { requireGroup } from '../groups/service.ts'
 import { partnerLinkNumbers } from '../links/service.ts'
 import { convert, exchangeRates } from '../money/service.ts'
-import { findPartnersById, type Partner, requirePartner, topPartners, totalsByPartner } from '../partners/service.ts'
+import {
+  type BriefPartner,
+  findPartnersById,
+  requirePartner,
+  topPartners,
+  totalsByPartner,
+} from '../partners/service.ts'
 import { requireProgram } from '../programs/service.ts'
 import { earlierTotals, type PartnerSale, partnerSales, saleNumbers } from '../track/service.ts'
 import { openSimulation, type SimulatedEarnings, type SimulatedPartner, type SimulatedSale } from './simulation.ts'
@@ -24,7 +30,7 @@ const mostPeriodMs = 366 * 86_400_000
 const sliceMs = 10
 
 type Period = { start: Date; end: Date }
-type Selected = { partners: Partner[]; isComplete: boolean }
+type Selected = { partners: BriefPartner[]; isComplete: boolean }
 
 /** Compares proposed with current terms over past sales. Reads only, and stops after `mostMs`. */
 export async function simulateReward(
