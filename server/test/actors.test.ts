@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { operations } from '@tributary/contract/index'
-import { type ActorKind, actorKinds, operation, type Scope } from '@tributary/contract/operation'
+import { type ActorKind, actorKinds, operation } from '@tributary/contract/operation'
+import type { Scope } from '@tributary/contract/permissions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { auditLog } from '../src/features/audit/service.ts'
@@ -51,7 +52,8 @@ const app = serve(
       // Each request comes from another actor, so that no rate limit applies.
       const owner = { role: 'owner', authenticatedAt: new Date() }
       const id = `${workspace.id}_${actors++}`
-      const actor = { kind, id, scopes: [scope], ...(kind === 'user' && owner) } as Actor
+      const ownKey = { userId: id }
+      const actor = { kind, id, scopes: [scope], ...(kind === 'user' && owner), ...(kind === 'key' && ownKey) } as Actor
       return { ...platform, workspaceId: workspace.id, plan: 'enterprise', actor }
     },
   },
@@ -85,7 +87,7 @@ describe.each([...operations, forPartners])('$id', (operation) => {
 
 test('an operation without a list of actors allows keys, users and apps', () => {
   const named = operations.filter((operation) => 'actors' in operation).map(({ actors }) => actors.join())
-  expect(new Set(named)).toEqual(new Set(['key,user,app', 'user']))
+  expect(new Set(named)).toEqual(new Set(['key,user,app', 'key,user', 'user']))
 })
 
 test('a service gets the calling actor', async () => {

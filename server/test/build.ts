@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Link, NewLink } from '@tributary/contract/links'
-import type { Plan, Role, Scope } from '@tributary/contract/operation'
+import type { Plan } from '@tributary/contract/operation'
+import type { Role, Scope } from '@tributary/contract/permissions'
 import type { NewProgram, Program } from '@tributary/contract/programs'
 import { sql } from 'kysely'
 import { createUser, startSession } from '../src/features/auth/service.ts'

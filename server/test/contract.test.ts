@@ -1,5 +1,5 @@
 import { operations } from '@tributary/contract/index'
-import { scopes } from '@tributary/contract/operation'
+import { scopes } from '@tributary/contract/permissions'
 import { describe, expect, inject, test } from 'vitest'
 import { openRedirect } from '../src/features/redirect/service.ts'
 import { bindRoutes } from '../src/roles/api.ts'

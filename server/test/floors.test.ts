@@ -73,9 +73,17 @@ const cases: Record<Rule, [broken: string | Files, right: string | Files][]> = {
     ['/contract/src/tags.ts < node:fs', '/contract/src/openapi.ts < node:fs'],
   ],
   'clients-know-only-contract': [
-    ['/dashboard/src/a.tsx < @tributary/server/platform/ids', '/dashboard/src/a.tsx < @tributary/contract/links'],
+    ['/dashboard/src/a.tsx < @tributary/server/platform/ids', '/dashboard/src/a.tsx < @tributary/contract/client'],
+    [
+      '/dashboard/src/a.tsx < @tributary/contract/links',
+      { '/dashboard/src/a.tsx': "import type { Link } from '@tributary/contract/links'\nexport type A = Link" },
+    ],
     ['/cli/src/main.ts < ../../server/src/main.ts', '/cli/src/main.ts < ./output.ts'],
     ['/tracker/src/main.ts < zod', '/tracker/src/main.ts < ./cookie.ts'],
+  ],
+  'parts-know-no-nouns': [
+    ['/dashboard/src/ui/table.tsx < ../features/links/row.tsx', '/dashboard/src/ui/table.tsx < ./button.tsx'],
+    ['/dashboard/src/charts/line.tsx < ../app/call.ts', '/dashboard/src/features/links/row.tsx < ../../app/call.ts'],
   ],
   'faces-only': [
     ['features/redirect/cache.ts < ../links/store.ts', 'features/redirect/cache.ts < ../links/messages.ts'],

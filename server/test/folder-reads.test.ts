@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { type AnalyticsBatch, groupings } from '@tributary/contract/analytics'
 import { operations } from '@tributary/contract/index'
-import { roleScopes } from '@tributary/contract/operation'
+import { roleScopes } from '@tributary/contract/permissions'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createCommission } from '../src/features/commissions/create.ts'
 import { createDiscountCode } from '../src/features/discount-codes/service.ts'
 import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
-import { linkNumbers } from '../src/features/links/service.ts'
+import { deleteLink, linkNumbers } from '../src/features/links/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
 import { insertDeliveries, insertEvents } from '../src/features/webhooks/deliveries-store.ts'
 import { newId } from '../src/platform/ids.ts'
@@ -53,6 +53,8 @@ beforeAll(async () => {
     ...{ folderId: folder.id, partnerId: partner.id, trackConversion: true },
   })
   const shown = await buildLink(platform, workspace, { key: 'shown', folderId: open.id, partnerId: partner.id })
+  const removed = { key: `${secret}-deleted`, folderId: folder.id }
+  await deleteLink(ctx, (await buildLink(platform, workspace, removed)).id)
   const [number = 0n] = await linkNumbers(ctx, { ids: [hidden.id] })
   const [other = 0n] = await linkNumbers(ctx, { ids: [shown.id] })
   const customer = await buildCustomer(platform, workspace, {}, { clickId: '', linkNumber: number })
@@ -76,7 +78,13 @@ beforeAll(async () => {
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
   secrets.push(hidden.id)
   Object.assign(ids, {
-    ...{ hidden: hidden.id, shown: shown.id, hiddenNumber: String(number), shownNumber: String(other) },
+    ...{
+      hidden: hidden.id,
+      linkId: hidden.id,
+      shown: shown.id,
+      hiddenNumber: String(number),
+      shownNumber: String(other),
+    },
     ...{ customers: customer.id, partners: partner.id, groups: group.id, webhooks: webhookId, eventId: event.id },
   })
   await eventually(async () => {
@@ -177,8 +185,8 @@ describe.each(readers)('$id', (operation) => {
       const { status, text } = await ask('restricted')
       const request = `${operation.method} ${path} ${JSON.stringify(query)}: ${status} ${text.slice(0, 2_000)}`
       expect(status, request).toBeLessThan(500)
-      // An error repeats what the request names.
-      if (status < 400) expect(sees(text), request).toEqual([])
+      // An error repeats what the request names, and so does the check of a slug, which stays taken.
+      if (status < 400 && operation.id !== 'checkSlug') expect(sees(text), request).toEqual([])
     }
   }, 60_000)
 })
@@ -188,7 +196,7 @@ test('the same requests show the folder to a member without restrictions', () =>
     ...['getLinks', 'getLinkInfo', 'getLinkGroups', 'listFolders', 'listEvents', 'exportEvents', 'retrieveLinkStats'],
     ...['retrieveAnalytics', 'retrieveAnalyticsBatch', 'getCustomers', 'getCustomer', 'listPartners', 'getPartner'],
     ...['retrievePartnerLinks', 'retrievePartnerAnalytics', 'listDiscountCodes', 'explainCommission', 'explainEvent'],
-    ...['listWebhooks', 'getWebhook', 'getWebhookDelivery'],
+    ...['listWebhooks', 'getWebhook', 'getWebhookDelivery', 'listDeletedLinks'],
   ]
   expect([...seenFreely].sort()).toEqual(expect.arrayContaining(expected))
 })
@@ -272,7 +280,9 @@ test('10,000 hidden folders, the most that a workspace can have, restrict lists;
     expect(sees(text)).toEqual([])
     const refused = await readAnswer(await inMost('restricted', 'get', path, { query }))
     expect(refused.status).toBe(403)
-    expect(refused.text).toContain('at most 2000 folders; you may not read 10000')
+    expect(refused.text).toContain(
+      'You may not read 10000 folders of this workspace; events and analytics can leave out at most 2000',
+    )
   }
 })
 
@@ -308,7 +318,7 @@ test('links are read through links/access.ts, which hides those in hidden folder
     return !/test|store/.test(file) && /\bselectLink(sByNumber|ForUpdate)?\b/.test(text)
   })
   // The others write: they publish whole links, follow domains and partners, or attribute conversions.
-  expect(direct).toEqual(['access.ts', 'follow-domains.ts', 'partner-links.ts', 'service.ts', 'write.ts'])
+  expect(direct).toEqual(['access.ts', 'follow-domains.ts', 'many.ts', 'partner-links.ts', 'service.ts', 'write.ts'])
 })
 
 type Counts = { clicks: number; leads: number; sales: number; saleAmount: number }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createFolder } from '../src/features/folders/service.ts'
+import { deleteLinks } from '../src/features/links/bulk.ts'
 import { buildLink, buildWorkspace } from './build.ts'
 import { contextIn } from './context.ts'
 import { readAnswer, serveMembers } from './restricted-caller.ts'
@@ -15,12 +16,16 @@ const readOnly = await createFolder(ctx, { name: 'read-only', accessLevel: 'read
 const open = await createFolder(ctx, { name: 'open', accessLevel: 'write' })
 const call = await serveMembers(platform, workspace.id, { hidden: [hidden.id], readOnly: [readOnly.id] })
 const links = { hidden: '', readOnly: '', open: '' }
+const deleted = { hidden: '', readOnly: '' }
 const secretUrl = `https://example.com/${randomUUID()}`
 
 beforeAll(async () => {
   links.hidden = (await buildLink(platform, workspace, { folderId: hidden.id, url: secretUrl })).id
   links.readOnly = (await buildLink(platform, workspace, { folderId: readOnly.id })).id
   links.open = (await buildLink(platform, workspace, { folderId: open.id })).id
+  deleted.hidden = (await buildLink(platform, workspace, { folderId: hidden.id })).id
+  deleted.readOnly = (await buildLink(platform, workspace, { folderId: readOnly.id })).id
+  await deleteLinks(ctx, Object.values(deleted))
 })
 
 async function write(method: string, path: string, body?: unknown, query?: Record<string, string>) {
@@ -43,6 +48,7 @@ describe.each([
     ['for a link that moves in', () => write('patch', `/links/${links.open}`, { folderId })],
     ['for a link that moves out', () => write('patch', `/links/${links[name]}`, { folderId: null })],
     ['for a deleted link', () => write('delete', `/links/${links[name]}`)],
+    ['for a restored link', () => write('post', `/links/${deleted[name]}/restore`)],
     ['for links that move in', () => write('patch', '/links/bulk', { linkIds: [links.open], data: { folderId } })],
     ['for the folder itself', () => write('patch', `/folders/${folderId}`, { name: 'renamed' })],
     ['for a deleted folder', () => write('delete', `/folders/${folderId}`)],

@@ -1,11 +1,16 @@
 import { operations } from '@tributary/contract/index'
-import { type Access, type Role, roleScopes, roles, type Scope, scopes } from '@tributary/contract/operation'
+import type { Access } from '@tributary/contract/operation'
+import { type Role, roleScopes, roles, type Scope, scopes } from '@tributary/contract/permissions'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { createFolder } from '../src/features/folders/service.ts'
+import { updateMember } from '../src/features/members/service.ts'
 import { createToken } from '../src/features/tokens/service.ts'
 import { changeWorkspace } from '../src/features/workspaces/service.ts'
-import { type BuiltWorkspace, buildMember, buildProgram, buildWorkspace } from './build.ts'
-import { permittedStatuses } from './permitted-statuses.ts'
+import { type BuiltWorkspace, buildLink, buildMember, buildProgram, buildWorkspace } from './build.ts'
+import { contextIn } from './context.ts'
+import { type FolderRequest, folderRequests, namesFolder } from './folder-requests.ts'
+import { folderStatuses, permittedStatuses, refusedWithHiddenFolder } from './permitted-statuses.ts'
 import { openTestPlatform } from './stack.ts'
 
 /*
@@ -22,6 +27,8 @@ const guarded = operations.filter((operation) => operation.kind === 'json' || op
 let workspace: BuiltWorkspace
 let other: BuiltWorkspace
 const cookies: Record<string, string> = {}
+const accesses = ['none', 'read'] as const
+let inFolder: Readonly<Record<string, FolderRequest>>
 
 beforeAll(async () => {
   workspace = await buildWorkspace(platform)
@@ -36,10 +43,25 @@ beforeAll(async () => {
   await sql`DELETE FROM sessions WHERE user_id = ${ended.id}`.execute(platform.db)
   cookies.ended = ended.cookie
   await buildProgram(platform, workspace)
+  const ctx = contextIn(platform, workspace.id)
+  const folder = await createFolder(ctx, { name: 'restricted', accessLevel: 'write' })
+  const link = await buildLink(platform, workspace, { folderId: folder.id })
+  inFolder = folderRequests(folder.id, link.id)
+  for (const access of accesses) {
+    const member = await buildMember(platform, workspace, 'member')
+    await updateMember(ctx, member.id, { folders: [{ folderId: folder.id, access }] })
+    cookies[access] = member.cookie
+  }
 })
 
 test('every operation has its status for an empty request of a permitted caller', () => {
   expect(Object.keys(permittedStatuses).sort()).toEqual(guarded.map(({ id }) => id).sort())
+})
+
+test('every operation that can name a folder or its links has its statuses for members with a restricted folder', () => {
+  const named = guarded.filter(namesFolder).map(({ id }) => id)
+  expect(Object.keys(folderStatuses).sort()).toEqual(named.sort())
+  expect(Object.keys(inFolder).sort()).toEqual(named.sort())
 })
 
 describe.each(guarded)('$id', (operation) => {
@@ -55,6 +77,15 @@ describe.each(guarded)('$id', (operation) => {
     expect(status, message).toBe(isPermitted(operation, role) ? permitted : 403)
   })
 
+  test.each(accesses)('member with access %s to a folder', async (access) => {
+    const isRefused = access === 'none' && refusedWithHiddenFolder.has(operation.id)
+    const { status, message } = await call(operation, signedIn(access))
+    expect(status, message).toBe(isPermitted(operation, 'member') && !isRefused ? permitted : 403)
+    if (!namesFolder(operation)) return
+    const named = await call(operation, signedIn(access), inFolder[operation.id])
+    expect(named.status, named.message).toBe(folderStatuses[operation.id]?.[access])
+  })
+
   test.each(['stranger', 'removed'])('%s: 404, unless the operation needs no workspace', async (who) => {
     const { status, message } = await call(operation, signedIn(who))
     expect(status, message).toBe(operation.workspace === 'none' ? permitted : 404)
@@ -62,7 +93,7 @@ describe.each(guarded)('$id', (operation) => {
   })
 
   test('key with the scope, and key with all others', async () => {
-    const isForKeys = operation.actors.includes('key') && !operation.roles
+    const isForKeys = operation.actors.includes('key') && !operation.roles && !operation.needsUser
     expect((await call(operation, await withKey([operation.scope]))).status).toBe(isForKeys ? permitted : 403)
     const enough = [operation.scope, operation.scope.replace('.read', '.write'), 'apis.all', 'apis.read']
     const others = scopes.filter((scope) => !enough.includes(scope))
@@ -95,13 +126,15 @@ async function withKey(given: Scope[]): Promise<Record<string, string>> {
   return { authorization: `Bearer ${key}` }
 }
 
-/** Sends a request with unknown ids and an empty body, which no operation accepts as a change. */
-async function call(operation: Guarded, headers: Record<string, string>) {
+/** Sends a request, by default with unknown ids and an empty body, which no operation accepts as a change. */
+async function call(operation: Guarded, headers: Record<string, string>, request: FolderRequest = {}) {
   const named = operation.workspace === 'none' ? 'unknown' : workspace.id
-  const path = operation.path.replace('{idOrSlug}', named).replaceAll(/\{\w+\}/g, 'unknown')
-  const body = operation.method === 'get' ? undefined : '{}'
+  const path = operation.path
+    .replace('{idOrSlug}', named)
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => request.params?.[name] ?? 'unknown')
+  const body = operation.method === 'get' ? undefined : JSON.stringify(request.body ?? {})
   const leave = new AbortController()
-  const response = await fetch(api + path, {
+  const response = await fetch(`${api}${path}?${new URLSearchParams(request.query)}`, {
     method: operation.method.toUpperCase(),
     headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
     body,

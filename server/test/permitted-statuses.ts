@@ -5,7 +5,11 @@ const operationsByStatus = {
     listPartnerGroups listPartnerTags listDiscounts listDiscountCodes listPartners listPartnerApplications
     listRewards listCommissions listPostings getLedgerBalances exportLedger getTags listTokens listWebhooks
     listWorkspaces getWorkspace updateWorkspace getWorkspaceUsage listMembers listInvites streamEvents
-    exportEvents listAuditLog exportAuditLog`,
+    exportEvents listAuditLog exportAuditLog listUtmTemplates getPreferences updatePreferences listViews
+    getWorkspaceQrDesign setWorkspaceQrDesign deleteWorkspaceQrDesign listDeletedLinks listBulkOperations
+    listSetupSteps getSampleData getUser`,
+  202: `
+    createSampleData deleteSampleData`,
   400: `
     retrieveAnalyticsBatch retrieveLinkStats createCustomer createDomain checkDomainStatus registerDomain
     createFolder createLink getLinkGroups upsertLink bulkCreateLinks bulkUpdateLinks bulkDeleteLinks
@@ -15,7 +19,8 @@ const operationsByStatus = {
     bulkUpdateCommissions createTag createToken trackCustomer trackLead trackSale trackRefund createWebhook
     replayFailedWebhookDeliveries createWorkspace deleteWorkspace transferWorkspace createInvites acceptInvite
     unbanPartner deactivatePartner reactivatePartner archivePartner createPartnerLink retrievePartnerLinks
-    retrievePartnerAnalytics explainEvent`,
+    retrievePartnerAnalytics explainEvent createUtmTemplate createView checkSlug createBulkOperation
+    checkQrDesign getPreviewImage checkLinks`,
   404: `
     getCustomer updateCustomer deleteCustomer updateDomain deleteDomain getDomainRecords updateFolder
     deleteFolder updateLink deleteLink getProgram updateProgram getPartnerGroup updatePartnerGroup
@@ -24,16 +29,51 @@ const operationsByStatus = {
     getCommission explainCommission updateCommission updateTag deleteTag getToken updateToken rotateToken
     revokeToken getWebhook updateWebhook deleteWebhook rotateWebhookSecret testWebhook listWebhookDeliveries
     getWebhookDelivery replayWebhookDelivery getWorkspaceDeletion leaveWorkspace getMember updateMember
-    removeMember renewInvite revokeInvite`,
+    removeMember renewInvite revokeInvite updateUtmTemplate deleteUtmTemplate updateView deleteView getLinkQrDesign
+    setLinkQrDesign deleteLinkQrDesign getDomainQrDesign setDomainQrDesign deleteDomainQrDesign restoreLink
+    listLinkHistory getBulkOperation cancelBulkOperation undoBulkOperation recheckDomain createDomainSetupPage
+    deleteDomainSetupPage`,
   422: `
     getLinkInfo changePublicStats`,
 }
 
+/** Operations that a member with a hidden folder may not call at all. */
+export const refusedWithHiddenFolder: ReadonlySet<string> = new Set(['listAuditLog', 'exportAuditLog'])
+
+/** What members get who name a folder or its link: the status with the access `none`, and with `read`. */
+const namedByStatuses = {
+  '404 200': `
+    getLinkInfo listLinkHistory getLinkQrDesign`,
+  // With the access `none`, these count and list as if the folder did not exist.
+  '200 200': `
+    retrieveAnalytics retrieveAnalyticsBatch retrieveLinkStats listEvents streamEvents exportEvents getCustomers
+    getLinks
+    getLinksCount getLinkGroups bulkCreateLinks checkLinks`,
+  '404 403': `
+    createLink upsertLink updateLink deleteLink updateFolder deleteFolder changePublicStats restoreLink
+    createBulkOperation setLinkQrDesign deleteLinkQrDesign`,
+  '200 403': `
+    bulkUpdateLinks bulkDeleteLinks`,
+  '403 403': `
+    createDiscountCode createCommission createWebhook updateWebhook`,
+}
+
 export const permittedStatuses: Readonly<Record<string, number>> = Object.fromEntries(
-  Object.entries(operationsByStatus).flatMap(([status, names]) =>
+  listNames(operationsByStatus).map(([status, name]) => [name, Number(status)]),
+)
+
+export const folderStatuses: Readonly<Record<string, { none: number; read: number }>> = Object.fromEntries(
+  listNames(namedByStatuses).map(([statuses, name]) => {
+    const [none = 0, read = 0] = statuses.split(' ').map(Number)
+    return [name, { none, read }]
+  }),
+)
+
+function listNames(byStatus: Record<string, string>): [status: string, name: string][] {
+  return Object.entries(byStatus).flatMap(([status, names]) =>
     names
       .trim()
       .split(/\s+/)
-      .map((name) => [name, Number(status)]),
-  ),
-)
+      .map((name): [string, string] => [status, name]),
+  )
+}

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { newSale } from '@tributary/contract/track'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { decideSome } from '../src/features/commissions/engine.ts'
@@ -9,7 +10,9 @@ import { differentBalances, differentSums, partnerBalances } from '../src/featur
 import { linkNumbers } from '../src/features/links/service.ts'
 import { addPartner, type Partner } from '../src/features/partners/service.ts'
 import { createProgram } from '../src/features/programs/service.ts'
+import { trackSaleFromPage } from '../src/features/track/from-page.ts'
 import { trackRefund } from '../src/features/track/refunds.ts'
+import { trackSale } from '../src/features/track/sales.ts'
 import { recordLeadByHand, recordSaleByHand } from '../src/features/track/service.ts'
 import type { Ctx, Platform } from '../src/platform/context.ts'
 import { transaction } from '../src/platform/postgres.ts'
@@ -108,6 +111,18 @@ export async function recordSale(
   const recorded = await transaction(ctx, (ctx) => recordSaleByHand(ctx, { ...sale, paymentProcessor: 'custom' }))
   if (!recorded) throw new Error('The sale was not recorded')
   return { customer: { ...customer, first_sale_at: at }, invoiceId, number: recorded.number, id: recorded.id }
+}
+
+/** Records a sale as a server does with its secret key, or a web page with a publishable key. The customer needs a lead. */
+export async function reportSale(
+  { ctx }: BuiltProgram,
+  customer: Customer,
+  { isFromPage, ...given }: { isFromPage: boolean; amount: number; invoiceId: string },
+): Promise<void> {
+  const sale = newSale.parse({ customerExternalId: customer.external_id, ...given })
+  const actor = { kind: 'key' as const, id: 'key_page', scopes: ['conversions.write' as const], isPublishable: true }
+  if (isFromPage) await trackSaleFromPage({ ...ctx, actor }, sale)
+  else await trackSale(ctx, sale)
 }
 
 export function recordLead(

@@ -15,3 +15,8 @@ export function currentTotp(uri: string, at = Date.now()): string {
   const offset = (digest.at(-1) ?? 0) & 15
   return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
+
+/** Computes the code after the current one. Servers accept it because clocks differ, and it was not used before. */
+export function nextTotp(uri: string): string {
+  return currentTotp(uri, Date.now() + 30_000)
+}

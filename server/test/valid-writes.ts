@@ -9,11 +9,15 @@ import { applyToProgram, confirmApplication } from '../src/features/enrolments/a
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
 import { createInvites, issueInviteLink } from '../src/features/invites/service.ts'
+import { deleteLink } from '../src/features/links/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
 import { createTag } from '../src/features/tags/service.ts'
 import { createToken } from '../src/features/tokens/service.ts'
+import { createUtmTemplate } from '../src/features/utm-templates/service.ts'
+import { createView } from '../src/features/views/service.ts'
 import type { Platform } from '../src/platform/context.ts'
+import { newId } from '../src/platform/ids.ts'
 import {
   type BuiltUser,
   type BuiltWorkspace,
@@ -89,6 +93,16 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     const { invites } = await createInvites(ctx, { email, role: 'member' })
     return { id: invites[0]?.invite?.id ?? '' }
   }
+  const sharedView = () => ({ screen: 'links' as const, name: name(), query: {}, visibility: 'shared' as const })
+  // A worker would end a running operation before the call.
+  const bulkOperation = async (status: string) => {
+    const id = newId('bulk')
+    await sql`INSERT INTO bulk_operations (id, workspace_id, actor_kind, actor_id, action, filter, status, total, finished_at)
+      VALUES (${id}, ${workspace.id}, 'key', ${workspace.keyId}, 'delete', '{}', ${status}, 0, now())`.execute(
+      platform.db,
+    )
+    return { id }
+  }
   const byId = async (made: Promise<{ id: string }>) => ({ id: (await made).id })
 
   return {
@@ -117,6 +131,17 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     bulkDeleteLinks: async () => ({ query: { linkIds: `${(await link()).id},${(await link()).id}` } }),
     updateLink: async () => ({ params: { linkId: (await link()).id }, body: { url, password: secretPassword } }),
     deleteLink: async () => ({ params: { linkId: (await link({ password: secretPassword })).id } }),
+    createBulkOperation: async () => {
+      await link()
+      return { body: { action: 'update', filter: {}, data: { title: name(), password: secretPassword } } }
+    },
+    cancelBulkOperation: async () => ({ params: await byId(bulkOperation('canceled')) }),
+    undoBulkOperation: async () => ({ params: await byId(bulkOperation('done')) }),
+    restoreLink: async () => {
+      const { id: linkId } = await link({ password: secretPassword })
+      await deleteLink(ctx, linkId)
+      return { params: { linkId } }
+    },
     changePublicStats: async () => ({ body: { linkId: (await link()).id, password: secretPassword } }),
     createProgram: async () => ({ body: { name: name(), domain: workspace.domain, url: 'https://example.com/' } }),
     updateProgram: async () => ({ params: await byId(program()), body: { name: name() } }),
@@ -221,6 +246,26 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
       const { link } = await issueInviteLink(platform, (await invite(user.email)).id)
       return { user, body: { token: new URL(link).searchParams.get('token') } }
     },
+    createUtmTemplate: async () => ({ body: { name: name(), utm_source: 'newsletter' } }),
+    updateUtmTemplate: async () => ({
+      params: await byId(createUtmTemplate(ctx, { name: name() })),
+      body: { utm_source: 'print' },
+    }),
+    deleteUtmTemplate: async () => ({ params: await byId(createUtmTemplate(ctx, { name: name() })) }),
+    setLinkQrDesign: async () => ({ params: { linkId: (await link()).id }, body: { shape: 'dots' } }),
+    deleteLinkQrDesign: async () => ({ params: { linkId: (await link()).id } }),
+    setDomainQrDesign: async () => ({ params: { slug: workspace.domain }, body: { shape: 'dots' } }),
+    deleteDomainQrDesign: async () => ({ params: { slug: workspace.domain } }),
+    setWorkspaceQrDesign: async () => ({ params, body: { shape: 'dots' } }),
+    deleteWorkspaceQrDesign: async () => ({ params }),
+    createDomainSetupPage: async () => ({ params: { slug: workspace.domain } }),
+    deleteDomainSetupPage: async () => ({ params: { slug: workspace.domain } }),
+    createSampleData: async () => ({ user: await owner() }),
+    deleteSampleData: async () => ({ user: await owner() }),
+    updatePreferences: async () => ({ user: await owner(), body: { theme: 'dark' } }),
+    createView: async () => ({ body: sharedView() }),
+    updateView: async () => ({ params: await byId(createView(ctx, sharedView())), body: { name: name() } }),
+    deleteView: async () => ({ params: await byId(createView(ctx, sharedView())) }),
     createWebhook: async () => ({
       body: { name: name(), url: `https://localhost/${name()}`, triggers: ['link.created'] },
     }),

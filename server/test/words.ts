@@ -26,6 +26,7 @@ const allowed = new Set([
   'anyOf', // JSON Schema
   'holdingPeriodDays', // the field's term for the days before a commission is due
   'oneOf', // JSON Schema
+  'onSettled', // TanStack Query
   'questions', // dns-packet
   'holdingPeriods', // affiliate programs
   'holdingPeriodDays', // affiliate programs

@@ -7,7 +7,10 @@ import type { AllWorkspacesDb, Db } from '../platform/postgres.ts'
 /** A table with rows of a workspace: by its own column, or by a reference to a table that has the column. */
 export type ErasableTable = { name: string; column: string; parent: string | null; parent_column: string | null }
 
-/** Tables that refer to others come first. */
+/**
+ * Tables that refer to others come first. A comment such as `references links (number)` on a column stands for a foreign
+ * key that would slow down inserts.
+ */
 export async function selectErasableTables(db: AllWorkspacesDb): Promise<ErasableTable[]> {
   const result = await sql<ErasableTable & { references: string[] }>`
     WITH tables AS (
@@ -27,6 +30,11 @@ export async function selectErasableTables(db: AllWorkspacesDb): Promise<Erasabl
       JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = keys.conkey[1]
       JOIN pg_attribute b ON b.attrelid = p.oid AND b.attnum = keys.confkey[1]
     WHERE NOT t.is_own
+    UNION ALL
+    SELECT t.name, a.attname::text, parent[1], parent[2], ARRAY[parent[1]]
+    FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0
+      CROSS JOIN LATERAL regexp_match(col_description(t.oid, a.attnum), '^references (\\w+) \\((\\w+)\\)$') AS parent
+    WHERE NOT t.is_own AND parent IS NOT NULL
     ORDER BY 1`.execute(db)
   return sortByReferences(result.rows)
 }

@@ -4,12 +4,14 @@ import { buildLink, buildMember, buildPartner, buildProgram, buildWorkspace } fr
 import { contextIn } from '../../test/context.ts'
 import { callAs } from '../../test/session.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { countRows } from '../../test/workspace-rows.ts'
 import { createCommission } from '../features/commissions/create.ts'
 import { runMaturing } from '../features/commissions/mature.ts'
 import { createDiscount } from '../features/discounts/service.ts'
 import { createFolder } from '../features/folders/service.ts'
 import { createGroup } from '../features/groups/service.ts'
 import { createReward } from '../features/rewards/manage.ts'
+import { migrationTable } from '../platform/migrate.ts'
 import { eraseWorkspaces } from './erase.ts'
 import { selectErasableTables } from './erase-store.ts'
 
@@ -27,6 +29,8 @@ async function buildFull() {
   const folder = await createFolder(ctx, { name: 'f', accessLevel: 'read' })
   await buildLink(platform, workspace, { partnerId: partner.id, folderId: folder.id })
   await createCommission(ctx, { type: 'custom', partnerId: partner.id, amount: 5 })
+  await sql`INSERT INTO commission_keys (source, kind, partner_number, commission_number)
+    SELECT number, 0, partner_number, number FROM commissions WHERE workspace_id = ${workspace.id}`.execute(platform.db)
   await runMaturing(platform, new Date(Date.now() + 1_000), { workspaceIds: [workspace.id] })
   // More rows than a batch has.
   await sql`INSERT INTO tags (id, workspace_id, name, color)
@@ -36,26 +40,29 @@ async function buildFull() {
   return { workspace, owner }
 }
 
-// The worker moves rows between these tables at any time.
-const moving = /^(outbox|link_total|partner_attribute_changes)/
+async function commissionNumbers(workspaceId: string): Promise<bigint[]> {
+  const result = await sql<{ number: bigint }>`SELECT number FROM commissions
+    WHERE workspace_id = ${workspaceId}`.execute(platform.db)
+  return result.rows.map(({ number }) => number)
+}
 
-/** Tables that have rows of the workspace, with their number. */
-async function countRows(workspaceId: string): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {}
-  for (const { name, parent } of await selectErasableTables(platform.db)) {
-    if (parent !== null || moving.test(name)) continue
-    const result = await sql<{ count: bigint }>`
-      SELECT count(*) FROM ${sql.table(name)} WHERE workspace_id = ${workspaceId}`.execute(platform.db)
-    const count = Number(result.rows[0]?.count)
-    if (count > 0) counts[name] = count
-  }
-  return counts
+async function countKeys(commissions: bigint[]): Promise<number> {
+  const result = await sql`SELECT FROM commission_keys WHERE commission_number = ANY(${commissions})`.execute(
+    platform.db,
+  )
+  return result.rows.length
 }
 
 test('every row of a workspace is erased, with postings and versions of terms, and no row of another', async () => {
   const [ours, theirs] = [await buildFull(), await buildFull()]
-  expect(await countRows(ours.workspace.id)).toMatchObject({ tags: 6_000, ledger_postings: 2, reward_versions: 1 })
-  const before = await countRows(theirs.workspace.id)
+  expect(await countRows(platform, ours.workspace.id)).toMatchObject({
+    tags: 6_000,
+    ledger_postings: 2,
+    reward_versions: 1,
+  })
+  const before = await countRows(platform, theirs.workspace.id)
+  const commissions = await commissionNumbers(ours.workspace.id)
+  expect(await countKeys(commissions)).toBe(1)
   const call = callAs(ours.owner)
   const { slug, id } = ours.workspace
   expect((await call('DELETE', `/workspaces/${id}?confirm=${slug}`)).status).toBe(202)
@@ -69,9 +76,11 @@ test('every row of a workspace is erased, with postings and versions of terms, a
   const progress = async () => (await call('GET', `/workspaces/${slug}/deletion`)).body
   await eventually(async () => expect(await progress()).toMatchObject({ status: 'erased', step: '' }), 180_000)
   expect((await progress()).erasedRows).toBeGreaterThan(6_000)
-  expect(await countRows(id)).toEqual({})
+  expect(await countRows(platform, id)).toEqual({})
+  expect(await countKeys(commissions)).toBe(0)
+  expect(await countKeys(await commissionNumbers(theirs.workspace.id))).toBe(1)
   expect((await sql`SELECT FROM workspaces WHERE id = ${id}`.execute(platform.db)).rows).toEqual([])
-  expect(await countRows(theirs.workspace.id)).toEqual(before)
+  expect(await countRows(platform, theirs.workspace.id)).toEqual(before)
 }, 240_000)
 
 test('postings and versions of terms can not be deleted while their workspace exists', async () => {
@@ -80,6 +89,21 @@ test('postings and versions of terms can not be deleted while their workspace ex
     const deleting = sql`DELETE FROM ${sql.table(table)} WHERE workspace_id = ${workspace.id}`.execute(platform.db)
     await expect(deleting).rejects.toThrow('never change')
   }
+})
+
+// Tables of the installation, of users and of persons.
+const others = new Set(
+  `workspaces workspace_deletions users sessions accounts verifications two_factors passkeys audit_person_keys audit_counts
+  ingest_cursors click_days rollup_starts handled_events database_incarnation engine_rewinds`
+    .split(/\s+/)
+    .concat(migrationTable),
+)
+
+test('a new table has a column `workspace_id`, refers to a table that has one, or is not about a workspace', async () => {
+  const result = await sql<{ name: string }>`SELECT relname::text AS name FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`.execute(platform.db)
+  const erased = new Set((await selectErasableTables(platform.db)).map(({ name }) => name))
+  expect(result.rows.map(({ name }) => name).filter((name) => !erased.has(name) && !others.has(name))).toEqual([])
 })
 
 test('tables that refer to others come first', async () => {

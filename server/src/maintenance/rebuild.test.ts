@@ -11,11 +11,14 @@ import { type BuiltWorkspace, buildClick, buildLink, buildWorkspace } from '../.
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
 import { clicksSubject, type RawClick } from '../features/redirect/messages.ts'
+import { insertDeletion, markDeleted } from '../features/workspaces/deletions-store.ts'
 import { query } from '../platform/clickhouse.ts'
 import { hashPartition } from '../platform/ids.ts'
 import { migrate } from '../platform/migrate.ts'
 import { ensureStreams, eventStream, jetStream } from '../platform/nats.ts'
+import { transaction } from '../platform/postgres.ts'
 import { reconcileClicks } from './clicks.ts'
+import { eraseWorkspaces } from './erase.ts'
 import { rebuild as rebuildWith } from './rebuild.ts'
 import { reconcileRollups } from './rollups.ts'
 import { withRebuildLock } from './store.ts'
@@ -161,6 +164,26 @@ test('a rebuild restores missing rows while clicks arrive, and leaves other rows
   expect(rows).toHaveLength(before.length + 50)
   expect(rows.filter(({ city }) => city === 'Kept')).toHaveLength(left)
   await rebuild()
+  await expectClean()
+})
+
+test('a rebuild does not bring back the clicks of a deleted workspace', async () => {
+  await sendMixed(20)
+  const { id } = workspace
+  await transaction({ db: platform.db }, async ({ db }) => {
+    await markDeleted(db, id)
+    await insertDeletion(db, { former_id: id, name: 'erased', slug: workspace.slug, deleted_by: null })
+  })
+  const isErased = async () => {
+    await eraseWorkspaces({ ...platform, now: () => new Date(Date.now() + hourMs) }, new AbortController().signal)
+    const result = await sql`SELECT FROM workspace_deletions
+      WHERE former_id = ${id} AND erased_at IS NOT NULL`.execute(platform.db)
+    expect(result.rows).toHaveLength(1)
+  }
+  await eventually(isErased)
+  expect(await stored()).toEqual([])
+  await rebuild()
+  expect(await stored()).toEqual([])
   await expectClean()
 })
 

@@ -8,14 +8,17 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { buildConversionLink, buildMember, buildWorkspace } from '../../test/build.ts'
 import { openTestPlatform } from '../../test/stack.ts'
+import { createToken } from '../features/tokens/service.ts'
 import { hasUnreadBody, nestingProblem, parseJson, readBody } from './body.ts'
 import { parse } from './validation.ts'
 
 const platform = await openTestPlatform()
 const { api } = inject('server')
 const workspace = await buildWorkspace(platform)
-const authorization = `Bearer ${workspace.key}`
 const owner = await buildMember(platform, workspace, 'owner')
+// A key of a user: preferences have no meaning for a machine key.
+const personal = await createToken(platform, { workspaceId: workspace.id, name: 'own', userId: owner.id })
+const authorization = `Bearer ${personal.key}`
 const asUser = { cookie: owner.cookie, 'sec-fetch-site': 'same-origin' }
 const megabyte = 1_048_576
 

@@ -19,7 +19,7 @@ import type { Streams } from './streams.ts'
 
 export type Bindings = {
   Bindings: { incoming: IncomingMessage; outgoing?: ServerResponse }
-  Variables: { requestId: string; headers: Record<string, string>; actor?: Actor }
+  Variables: { requestId: string; headers: Record<string, string>; actor?: Actor; isDryRun?: true }
 }
 export type Request = Context<Bindings>
 

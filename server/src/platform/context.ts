@@ -1,13 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import {
-  type Access,
-  type ActorKind,
-  includesScope,
-  type Plan,
-  plans,
-  type Role,
-  type Scope,
-} from '@tributary/contract/operation'
+import { type Access, type ActorKind, type Plan, plans } from '@tributary/contract/operation'
+import { includesScope, type Role, type Scope } from '@tributary/contract/permissions'
 import type { Redis } from 'ioredis'
 import type { ClickHouse } from './clickhouse.ts'
 import type { Clock } from './clock.ts'
@@ -118,6 +111,7 @@ export function requirePermission(
     const advice = actor.kind === 'key' ? 'Create a key that has it.' : 'Ask an owner of the workspace for it.'
     throw forbidden(`This ${actor.kind} lacks the scope ${operation.scope}. ${advice}`)
   }
+  if (operation.needsUser) requireUserId(actor)
   if (operation.roles && !(actor.kind === 'user' && actor.role && operation.roles.includes(actor.role))) {
     throw forbidden(
       `Only users with these roles may call ${operation.path}: ${operation.roles.join(', ')}. Ask one of them.`,
@@ -127,6 +121,21 @@ export function requirePermission(
     const current = actor.isPublishable ? '' : `; this workspace has ${plan}`
     throw forbidden(`${operation.path} needs the ${operation.plan} plan or higher${current}.`)
   }
+}
+
+/** The user who calls: signed in, or the owner of a personal key. */
+export function findUserId(actor: Actor): string | undefined {
+  if (actor.kind === 'key') return actor.userId
+  return actor.kind === 'user' ? actor.id : undefined
+}
+
+/** Returns the calling user; throws 403 for a machine key. */
+export function requireUserId(actor: Actor): string {
+  const userId = findUserId(actor)
+  if (userId !== undefined) return userId
+  throw forbidden(
+    'This belongs to a user, but a machine key has none. Sign in, or use a personal key: POST /tokens with the kind personal.',
+  )
 }
 
 /** Whether the actor has a scope or one that includes it: writing includes reading. */

@@ -18,6 +18,12 @@ test("an e-mail is sent through the operator's mail server", async () => {
   expect(said).toContain('It was disabled.')
 })
 
+test('an address with a comma is one recipient, not two', async () => {
+  const { port, said } = await startMailServer()
+  await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), { ...email, to: 'x,victim@example.com' }).catch(() => {})
+  expect(said).not.toContain('RCPT TO:<victim@example.com>')
+})
+
 test('a mail server that rejects the e-mail or is unreachable causes an error', async () => {
   const { port } = await startMailServer({ RCPT: '550 nobody here' })
   await expect(sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email)).rejects.toThrow('nobody here')

@@ -19,11 +19,11 @@ const timeoutMs = 10_000
  */
 export async function sendEmail(
   { config, log }: Pick<Platform, 'config' | 'log'>,
-  { operatorCommand, ...email }: Email,
+  { operatorCommand, to, ...email }: Email,
 ): Promise<void> {
   refuseInTransaction('E-mail')
   if (!config.SMTP_URL) {
-    const shown = config.ENVIRONMENT === 'development' ? { email } : { subject: email.subject }
+    const shown = config.ENVIRONMENT === 'development' ? { email: { to, ...email } } : { subject: email.subject }
     log.warn({ ...shown, ...(operatorCommand && { operatorCommand }) }, 'e-mail not sent: SMTP_URL is not set')
     return
   }
@@ -36,7 +36,8 @@ export async function sendEmail(
     disableUrlAccess: true,
   })
   try {
-    await transport.sendMail({ from: config.EMAIL_FROM, ...email })
+    // As an object, because nodemailer reads a string as a list of addresses.
+    await transport.sendMail({ from: config.EMAIL_FROM, to: { name: '', address: to }, ...email })
   } finally {
     transport.close()
   }

@@ -39,13 +39,15 @@ import { parse, readQuery } from './validation.ts'
 export type App = Hono<Bindings>
 
 type Kind = Operation['kind']
-export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304; headers: Record<string, string> }
+export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304 | 404; headers: Record<string, string> }
 type Exchange = {
   /** The request URL below API_URL, as the client sees it. */
   url: URL
   /** Returns a request header, or the empty string. */
   header(name: string): string
   setHeader(name: string, value: string): void
+  /** Makes the response that of a dry run, with the operation's status for it. */
+  markDryRun(): void
 }
 
 /** The handler's arguments and result, by operation kind. */
@@ -186,6 +188,7 @@ async function answerJson(
     const result = await handle(ctx, { params, query, body }, openExchange(c, serving), prepared)
     return (isPublishable ? {} : operation.response.parse(result)) as object
   }
+  const findStatus = () => (c.var.isDryRun && operation.dryRunStatus) || operation.status
   const { recorder } = serving
   const begin = () => openRecord(recorder, ctx, operation, readNetwork(c, serving))
   const record = isRecorded(operation) ? await inShare(begin) : undefined
@@ -202,16 +205,19 @@ async function answerJson(
   if (key === undefined && isPublishable) {
     return c.json(await paced(inShare(() => work(ctx))), operation.status, c.var.headers)
   }
-  if (key === undefined) return sendJson(c, serving, operation.status, await inShare(() => work(ctx)), slots.move())
+  if (key === undefined) {
+    const result = await inShare(() => work(ctx))
+    return sendJson(c, serving, findStatus(), result, slots.move())
+  }
   const { pathname, search } = new URL(c.req.url)
   const hash = requestHash([c.req.method, pathname, search, bytes ?? '', ...idempotencyOwner(ctx.actor, operation)])
   const asked = { key, hash }
   const { status, text, isReplayed } = await paced(
     inShare(() =>
-      withIdempotency(ctx, asked, async (ctx) => ({
-        status: operation.status,
-        text: JSON.stringify(await work(ctx)),
-      })),
+      withIdempotency(ctx, asked, async (ctx) => {
+        const text = JSON.stringify(await work(ctx))
+        return { status: findStatus(), text }
+      }),
     ),
   )
   return c.newResponse(text, status as typeof operation.status, {
@@ -251,6 +257,7 @@ function openExchange(c: Request, { platform }: Serving): Exchange {
     },
     header: (name) => c.req.header(name) ?? '',
     setHeader: (name, value) => c.set('headers', { ...c.var.headers, [name]: value }),
+    markDryRun: () => c.set('isDryRun', true),
   }
 }
 

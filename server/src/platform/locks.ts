@@ -33,6 +33,8 @@ export const locks = {
   linkTotals: 7_240_823,
   /** Held by the process that writes the groups and tags of partners to ClickHouse, or compares them. */
   partnerAttributes: 7_240_824,
+  /** Locked per workspace while a bulk operation or its undo starts. */
+  bulkOperations: 7_240_825,
   /** Held while a transaction creates the first user. */
   firstUser: 7_240_839,
   /** Held by the process that seals audit entries. */

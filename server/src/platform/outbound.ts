@@ -1,5 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { isInRanges } from './client-address.ts'
@@ -106,6 +108,43 @@ export async function fetchOutbound(text: string, options: OutboundOptions): Pro
     clearInterval(watching)
     agent.destroy().catch(() => {})
   }
+}
+
+export type Certificate = {
+  issuer: string
+  validTo: Date
+  /** Why clients refuse the certificate; undefined if they accept it. */
+  problem?: string
+}
+
+/** Reads the TLS certificate of a host, also one that clients refuse. Connects only to checked IP addresses. */
+export async function readCertificate(
+  text: string,
+  options: Pick<OutboundOptions, 'timeoutMs' | 'allow' | 'lookup'>,
+): Promise<Certificate> {
+  refuseInTransaction('An outbound call')
+  const deadline = AbortSignal.timeout(options.timeoutMs)
+  const url = checkedUrl(text, options.allow)
+  const [address] = await beforeDeadline(deadline, url, checkedAddresses(url, { ...options, maxBytes: 0 }))
+  const socket = connectTls({
+    ...{ host: address?.address ?? '', port: Number(url.port || 443), servername: url.hostname },
+    rejectUnauthorized: false,
+  })
+  try {
+    await once(socket, 'secureConnect', { signal: deadline })
+    const { issuer, valid_to: validTo } = socket.getPeerCertificate()
+    const problem = socket.authorized ? undefined : describeRefusal(socket.authorizationError)
+    return { issuer: String(issuer?.O ?? issuer?.CN ?? ''), validTo: new Date(validTo), problem }
+  } catch (error) {
+    throw new OutboundError(deadline.aborted ? 'timeout' : 'unreachable', url.href, error)
+  } finally {
+    socket.destroy()
+  }
+}
+
+function describeRefusal(error: unknown): string {
+  const code = error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error)
+  return code.toLowerCase().replaceAll('_', ' ')
 }
 
 /** Reads the response body until it exceeds `maxBytes`. */

@@ -238,7 +238,8 @@ export const settings = {
   AUDIT_RETENTION_DAYS: {
     type: count,
     default: '730',
-    description: 'Retention of the audit log. Older entries are deleted; `tributary verify` still checks the rest.',
+    description:
+      "Retention of the audit log and of partners' activities. Older entries are deleted; `tributary verify` still checks the rest.",
   },
   PUBLISHED_RETENTION_MINUTES: {
     type: count,
@@ -375,6 +376,8 @@ export const settings = {
   DOMAINS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum domains per workspace.' },
   TAGS_PER_WORKSPACE: { type: count, default: '10000', description: 'Maximum tags per workspace.' },
   FOLDERS_PER_WORKSPACE: { type: count, default: '10000', description: 'Maximum folders per workspace.' },
+  UTM_TEMPLATES_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum UTM templates per workspace.' },
+  VIEWS_PER_WORKSPACE: { type: count, default: '10000', description: 'Maximum saved views per workspace.' },
   PARTNERS_PER_WORKSPACE: { type: count, default: '10000000', description: 'Maximum partners per workspace.' },
   PARTNER_GROUPS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner groups per workspace.' },
   PARTNER_TAGS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner tags per workspace.' },

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
 import type { z } from 'zod'
-import { type AppError, badRequest, invalid } from './errors.ts'
+import { type AppError, badRequest, conflict, invalid } from './errors.ts'
 
 type Issue = z.core.$ZodIssue
 type RequestPart = 'path' | 'query' | 'body' | 'header'
@@ -15,6 +16,27 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, part: Requ
     throw invalid(`${field(unstorable.path, part)} ${complaint}`)
   }
   return parsed.data
+}
+
+/** The entity tag of an API object: it changes with each field, except for those that change by themselves. */
+export function entityTag(object: object, volatile: readonly string[] = []): string {
+  const fields = Object.entries(object).filter(([name]) => !volatile.includes(name))
+  return `"${hash('sha256', JSON.stringify(fields), 'base64url').slice(0, 22)}"`
+}
+
+/** Throws 409 unless the tag is one of the expected ones, as in the header `If-Match`; an empty text expects nothing. */
+export function requireTag(expected: string, tag: string): void {
+  // Proxies that compress a response mark its tag as weak, or with the compression's name.
+  const tags = expected.split(',').map((text) =>
+    text
+      .trim()
+      .replace(/^W\//, '')
+      .replace(/-(?:br|gzip|zstd)"$/, '"'),
+  )
+  if (expected === '' || tags.includes('*') || tags.includes(tag)) return
+  throw conflict(
+    'Somebody has changed this object since you read it: its `ETag` is not the one in `If-Match`. Read it again, then repeat your change.',
+  )
 }
 
 function problem(issues: Issue[], value: unknown, part: RequestPart): AppError {

@@ -2,20 +2,24 @@ import { getRequestListener } from '@hono/node-server'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
 import { auditRoutes } from '../features/audit/routes.ts'
 import { auditLog } from '../features/audit/service.ts'
+import { finishBackground } from '../features/auth/background.ts'
 import { authRoutes } from '../features/auth/routes.ts'
 import { findSession } from '../features/auth/service.ts'
 import { welcomeFirstUser } from '../features/auth/sign-up.ts'
+import { bulkOperationsRoutes } from '../features/bulk-operations/routes.ts'
 import { commissionsRoutes } from '../features/commissions/routes.ts'
 import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from '../features/commissions/service.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
+import { dashboardPages } from '../features/dashboard/routes.ts'
 import { discountCodesRoutes } from '../features/discount-codes/routes.ts'
 import { discountsRoutes } from '../features/discounts/routes.ts'
 import { docsPages } from '../features/docs/routes.ts'
-import { domainsRoutes } from '../features/domains/routes.ts'
+import { domainPages, domainsRoutes } from '../features/domains/routes.ts'
 import { enrolmentsRoutes } from '../features/enrolments/routes.ts'
 import { eventsRoutes } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { groupsRoutes } from '../features/groups/routes.ts'
+import { iconsRoutes } from '../features/icons/routes.ts'
 import { invitesRoutes } from '../features/invites/routes.ts'
 import { ledgerRoutes } from '../features/ledger/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
@@ -24,18 +28,25 @@ import { memberAccess, memberContext } from '../features/members/service.ts'
 import { metatagsRoutes } from '../features/metatags/routes.ts'
 import { exchangeRates } from '../features/money/service.ts'
 import { partnerTagsRoutes } from '../features/partner-tags/routes.ts'
+import { preferencesRoutes } from '../features/preferences/routes.ts'
 import { programsRoutes } from '../features/programs/routes.ts'
 import { publicStatsRoutes } from '../features/public-stats/routes.ts'
 import { qrRoutes } from '../features/qr/routes.ts'
+import { qrDesignsRoutes } from '../features/qr-designs/routes.ts'
 import { openRedirect, type Redirect } from '../features/redirect/service.ts'
 import { rewardsRoutes } from '../features/rewards/routes.ts'
+import { sampleDataRoutes } from '../features/sample-data/routes.ts'
+import { setupStepsRoutes } from '../features/setup-steps/routes.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
 import { tokensRoutes } from '../features/tokens/routes.ts'
 import { contextReader } from '../features/tokens/service.ts'
 import { trackPageRoutes, trackRoutes } from '../features/track/routes.ts'
 import { trackerScripts } from '../features/tracker/routes.ts'
 import { readTracker } from '../features/tracker/service.ts'
+import { utmTemplatesRoutes } from '../features/utm-templates/routes.ts'
+import { viewsRoutes } from '../features/views/routes.ts'
 import { webhooksRoutes } from '../features/webhooks/routes.ts'
+import { deleteWorkspace } from '../features/workspaces/delete.ts'
 import { workspacesRoutes } from '../features/workspaces/routes.ts'
 import type { Serving } from '../platform/callers.ts'
 import type { Platform } from '../platform/context.ts'
@@ -45,6 +56,7 @@ import { opsListener } from '../platform/ops.ts'
 import { startRelay } from '../platform/outbox.ts'
 import { openRateLimiter } from '../platform/rate-limit.ts'
 import { openStreams } from '../platform/streams.ts'
+import { actorNames } from './actor-names.ts'
 import { ledgerNames } from './ledger.ts'
 import { peopleHooks } from './people.ts'
 import { webhookScopes } from './webhooks.ts'
@@ -56,12 +68,14 @@ const moneyEffects = { cancelUnpaid, restoreCanceled, merge: mergePartnerMoney }
 export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
   return [
     ...analyticsRoutes,
-    ...auditRoutes,
+    ...auditRoutes(actorNames),
     ...customersRoutes,
     ...domainsRoutes,
+    ...domainPages(platform),
     ...eventsRoutes,
     ...foldersRoutes,
     ...linksRoutes,
+    ...bulkOperationsRoutes,
     ...publicStatsRoutes(platform),
     ...metatagsRoutes,
     ...programsRoutes,
@@ -76,11 +90,18 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...tagsRoutes,
     ...tokensRoutes,
     ...trackRoutes,
+    ...utmTemplatesRoutes,
+    ...setupStepsRoutes,
+    ...sampleDataRoutes({ deleteWorkspace }),
+    ...preferencesRoutes,
+    ...viewsRoutes,
     ...webhooksRoutes(webhookScopes),
     ...workspacesRoutes(workspaceParts),
     ...membersRoutes,
     ...invitesRoutes,
     ...qrRoutes(platform.config),
+    ...qrDesignsRoutes,
+    ...iconsRoutes(platform.config),
     ...trackPageRoutes({ ...platform, redirect }),
   ]
 }
@@ -107,10 +128,12 @@ export async function start(platform: Platform): Promise<Listening> {
     recorder: auditLog,
     streams,
   }
+  parts.defer(finishBackground)
   const redirect = parts.use(await openRedirect(platform))
   const app = serve(bindRoutes(platform, redirect), serving)
   app.route('/', authRoutes(platform, serving.limiter, peopleHooks))
   app.route('/', docsPages(config))
+  app.route('/', dashboardPages())
   app.route('/', trackerScripts(await readTracker()))
   const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)
   // Relay the outbox here too, so that changes reach the redirects within a second while no worker runs.

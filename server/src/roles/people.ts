@@ -1,8 +1,10 @@
 import { forgetPersons, recordAudit } from '../features/audit/service.ts'
+import { usersByIds } from '../features/auth/service.ts'
 import type { PeopleHooks } from '../features/auth/sign-in.ts'
 import { acceptInvite } from '../features/invites/accept.ts'
-import { inviteOffer, isInvited } from '../features/invites/service.ts'
+import { endInvites, forgetInvitee, inviteOffer, isInvited } from '../features/invites/service.ts'
 import { addMember, requireNoLastOwner } from '../features/members/service.ts'
+import { countPersonalKeys } from '../features/tokens/service.ts'
 import { createWorkspace } from '../features/workspaces/service.ts'
 import { transaction } from '../platform/postgres.ts'
 
@@ -10,9 +12,13 @@ import { transaction } from '../platform/postgres.ts'
 export const peopleHooks: PeopleHooks = {
   beforeDelete: async (platform, userId) => {
     await requireNoLastOwner(platform, userId)
+    await endInvites(platform, userId)
     await forgetPersons(platform, [userId])
+    const email = (await usersByIds(platform, [userId])).get(userId)?.email
+    if (email !== undefined) await forgetInvitee(platform, email)
   },
   isInvited,
+  countKeys: countPersonalKeys,
   createFirstWorkspace: async (platform, userId, name) => {
     const { id } = await createWorkspace(platform, { name })
     await addMember({ db: platform.db, workspaceId: id }, userId, 'owner')
@@ -29,10 +35,11 @@ export const peopleHooks: PeopleHooks = {
   readInvite: inviteOffer,
   acceptInvite: (platform, userId, token) =>
     transaction(platform, async (platform) => {
-      const { workspaceId, role } = await acceptInvite(platform, userId, token)
+      const { workspaceId, slug, role } = await acceptInvite(platform, userId, token)
       const target = { kind: 'members', ids: [userId] }
       const details = { role }
       await recordAudit(platform, { operation: 'acceptInvite', actor: actor(userId), workspaceId, target, details })
+      return { slug }
     }),
 }
 

@@ -1,16 +1,19 @@
 import { startTestClosing } from '../features/analytics/jobs.ts'
 import { startAuditRetention, startAuditSealing } from '../features/audit/jobs.ts'
-import { commissionsJobs, startEngine, startMaturing } from '../features/commissions/jobs.ts'
+import { startBulkOperations } from '../features/bulk-operations/jobs.ts'
+import { commissionsJobs, startEngine, startMaturing, startSpendingRetention } from '../features/commissions/jobs.ts'
 import { startDomainChecks } from '../features/domains/jobs.ts'
 import { enrolmentsJobs, startForgettingApplications } from '../features/enrolments/jobs.ts'
 import { eventStorageJobs } from '../features/event-storage/jobs.ts'
 import { startClickDayClosing } from '../features/ingest/click-days.ts'
 import { startIngest } from '../features/ingest/jobs.ts'
-import { invitesJobs } from '../features/invites/jobs.ts'
+import { invitesJobs, startForgettingInvites } from '../features/invites/jobs.ts'
 import { startLedgerFolding } from '../features/ledger/jobs.ts'
-import { linksJobs, startTotalsFolding } from '../features/links/jobs.ts'
+import { linksJobs, startLinkErasure, startTotalsFolding } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
 import { startPartnerAttributes } from '../features/partner-attributes/jobs.ts'
+import { startActivityRetention } from '../features/partners/jobs.ts'
+import { startSampleData } from '../features/sample-data/jobs.ts'
 import { startExport, startOverdueMeter, trackJobs } from '../features/track/jobs.ts'
 import { startDeliveries, startWebhookUpkeep, webhooksJobs } from '../features/webhooks/jobs.ts'
 import { startErasure, startLostCount } from '../maintenance/jobs.ts'
@@ -39,8 +42,12 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startAuditSealing(platform),
     startAuditRetention(platform),
     startDomainChecks(platform),
+    startSampleData(platform),
     startTotalsFolding(platform),
+    startLinkErasure(platform),
+    startBulkOperations(platform),
     startForgettingApplications(platform),
+    startForgettingInvites(platform),
     startKeyExpiry(platform),
     startLogRetention(platform),
     startTestClosing(platform),
@@ -48,6 +55,8 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
     startPartnerAttributes(platform),
     startEngine(platform),
     startMaturing(platform),
+    startSpendingRetention(platform),
+    startActivityRetention(platform),
     startLedgerFolding(platform),
     startBeats(platform),
     startLostCount(platform),

@@ -8,11 +8,13 @@ const openApiPackages = /^(node:|@asteasolutions\/zod-to-openapi$)/
 const httpParts = /^(hono|@hono\/.+|node:https?|node:http2|server\/src\/platform\/http\.ts)(\/|$)/
 const databaseParts = /^(pg|kysely|@clickhouse\/client|server\/src\/platform\/(postgres|clickhouse)\.ts)(\/|$)/
 
+/** Contract files that a page may load, because they import no zod. */
+const withoutZod = /^contract\/src\/(client|endpoints|permissions)\.ts$/
 /** Contract files that belong to no feature. */
-const sharedContract = /^contract\/src\/(operation|common)\.ts$/
+const sharedContract = /^contract\/src\/(operation|permissions|common)\.ts$/
 /** Platform files whose name contains that of a feature with another meaning: the process log, and any event. */
 const platformWords = ['log', 'handled-events']
-/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag, a group of rows, a program, a cipher's `getAuthTag`. */
+/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag, a group of rows, a program, a cipher's `getAuthTag`, a materialized view. */
 const ordinaryWords = [
   'auth',
   'docs',
@@ -25,6 +27,7 @@ const ordinaryWords = [
   'tokens',
   'track',
   'upgrade',
+  'views',
   'workspaces',
 ]
 /** Domain terms besides the folder names of features. */
@@ -51,6 +54,7 @@ interface Edge {
   file: string
   toFile: string
   isOurs: boolean
+  isTypeOnly: boolean
   /** Whether the import goes from one feature to another. */
   isForeign: boolean
 }
@@ -70,11 +74,18 @@ export const importChecks = {
     return 'is not allowed in the contract (only itself and zod)'
   }),
 
-  'clients-know-only-contract': perImport(({ from, to, isOurs }) => {
+  'clients-know-only-contract': perImport(({ from, to, isOurs, isTypeOnly }) => {
     const client = from.match(/^(dashboard\/|cli\/|tracker\/src\/)/)?.[0]
     if (!client || to.startsWith(client)) return false
     if (client === 'tracker/src/') return 'is a package, and the tracker must not import packages'
+    if (client === 'dashboard/' && findFloor(to) === 0 && !isTypeOnly && !withoutZod.test(to))
+      return 'loads zod into the page; use `import type`'
     return isOurs && findFloor(to) !== 0 && 'is not allowed in clients, which import only the contract and themselves'
+  }),
+
+  'parts-know-no-nouns': perImport(({ from, to }) => {
+    if (!/^dashboard\/src\/(ui|charts)\//.test(from) || !/^dashboard\/src\/(app|features)\//.test(to)) return false
+    return 'is not allowed in ui/ and charts/, which know no nouns; take it as a property'
   }),
 
   'faces-only': perImport(({ from, to, toFile, isForeign }) => {
@@ -179,7 +190,7 @@ export const importChecks = {
     const calls = new Map<string, Map<string, Finding>>()
     for (const source of product) {
       for (const { target, offset } of source.imports) {
-        const { isForeign, toFile } = buildEdge(source, target, true)
+        const { isForeign, toFile } = buildEdge(source, target, { isOurs: true, isTypeOnly: false })
         const [noun, called] = [findNoun(source.path), findNoun(target)]
         if (!isForeign || !noun || !called || !isFile(toFile, 'service')) continue
         const callees = calls.get(noun) ?? new Map<string, Finding>()
@@ -199,17 +210,17 @@ function perImport(judge: (edge: Edge) => string | false): Check {
     sources
       .filter(({ path }) => !isTest(path))
       .flatMap((source) =>
-        source.imports.flatMap(({ target, isOurs, offset }) => {
-          const fault = judge(buildEdge(source, target, isOurs))
+        source.imports.flatMap(({ target, isOurs, isTypeOnly, offset }) => {
+          const fault = judge(buildEdge(source, target, { isOurs, isTypeOnly }))
           return fault ? [{ source, offset, message: `imports ${target}, which ${fault}` }] : []
         }),
       )
 }
 
-function buildEdge(source: Source, to: string, isOurs: boolean): Edge {
+function buildEdge(source: Source, to: string, facts: Pick<Edge, 'isOurs' | 'isTypeOnly'>): Edge {
   const from = source.path
   const isForeign = findNoun(from) !== undefined && findNoun(to) !== undefined && findNoun(from) !== findNoun(to)
-  return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), isOurs, isForeign }
+  return { from, to, file: fileInFeature(from), toFile: fileInFeature(to), ...facts, isForeign }
 }
 
 /** Finds feature names in identifiers and strings; skips setting names (`WEBHOOK_CONCURRENCY`), which have one list. */

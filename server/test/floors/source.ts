@@ -12,7 +12,7 @@ export interface Source {
   comments: string
   /** String literals, and each part of a template literal between its placeholders. */
   strings: { value: string; offset: number; isWhole: boolean; isTaggedSql: boolean }[]
-  imports: { specifier: string; target: string; isOurs: boolean; offset: number }[]
+  imports: { specifier: string; target: string; isOurs: boolean; isTypeOnly: boolean; offset: number }[]
 }
 
 /** Parses TypeScript well enough for the rules of floors.ts, without a parser. */
@@ -132,7 +132,9 @@ function readImports(path: string, text: string, code: string): Source['imports'
     .map((match) => {
       const specifier = match[2] ?? match[4] ?? ''
       const target = resolveTarget(path, specifier)
-      return { specifier, target, isOurs: target !== specifier, offset: match.index + match[0].lastIndexOf(specifier) }
+      const isTypeOnly = /^(import|export)\s+type\b/.test(match[0])
+      const offset = match.index + match[0].lastIndexOf(specifier)
+      return { specifier, target, isOurs: target !== specifier, isTypeOnly, offset }
     })
 }
 

@@ -1,4 +1,4 @@
-import type { Scope } from '@tributary/contract/operation'
+import type { Scope } from '@tributary/contract/permissions'
 import { expect, test } from 'vitest'
 import { buildPartner, buildProgram, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'

@@ -5,7 +5,7 @@ import { foldersByIds } from '../folders/service.ts'
 import { groupsById } from '../groups/service.ts'
 import { linkTitles } from '../links/service.ts'
 import { partnerTagsById } from '../partner-tags/service.ts'
-import { findPartnersById, type Partner } from '../partners/service.ts'
+import { type BriefPartner, findPartnersById } from '../partners/service.ts'
 import { tagsByIds } from '../tags/service.ts'
 import type { Bucket } from './buckets.ts'
 import { type LinkGrouping, type ValueGrouping, valueGroupings } from './groupings.ts'
@@ -117,7 +117,7 @@ async function presentPartners(ctx: Ctx, groups: ValueCount[]): Promise<Analytic
 }
 
 /** The partner of a group: without `partners.read`, only id and name. */
-function presentPartner({ id, name, email, image, country }: Partner, isShown: boolean) {
+function presentPartner({ id, name, email, image, country }: BriefPartner, isShown: boolean) {
   if (isShown) return { id, name, email, image, payoutsEnabledAt: null, country }
   // A partner that was created without a name has the e-mail address as name.
   const shownName = name.includes('@') ? id : name

@@ -1,5 +1,5 @@
 import { exportEvents as exportContract, type LeadEvent, listEvents as listContract } from '@tributary/contract/events'
-import type { Scope } from '@tributary/contract/operation'
+import type { Scope } from '@tributary/contract/permissions'
 import { expect, test } from 'vitest'
 import { buildCustomer, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'

@@ -37,6 +37,6 @@ function listHidden(ctx: Ctx): string[] {
   const hidden = hiddenFolders(ctx)
   if (hidden.length <= mostHidden) return hidden
   throw forbidden(
-    `Events and analytics are for members who may not read at most ${mostHidden} folders; you may not read ${hidden.length}. Ask an owner of the workspace for access.`,
+    `You may not read ${hidden.length} folders of this workspace; events and analytics can leave out at most ${mostHidden}. Ask an owner to give you read access to more of them with \`PATCH /members/{userId}\`, or to raise the folders' access level.`,
   )
 }

@@ -6,6 +6,7 @@ import { divide, judgeFailure } from '../../platform/refusal.ts'
 import { restoreClicks } from '../event-storage/service.ts'
 import { rawClick } from '../redirect/messages.ts'
 import { foldRareValues } from '../rollups/service.ts'
+import { deletedWorkspaces } from '../workspaces/service.ts'
 import { buildRows, buildStepContext, type LogMessage, splitMessages } from './batch.ts'
 import { readSpan, type Span } from './read-log.ts'
 import { begin, run, validationSteps } from './steps/pipeline.ts'
@@ -25,7 +26,7 @@ export async function replayLog(platform: Platform, report: (share: number, text
   for (const span of spans) {
     for await (const messages of readSpan(platform, span)) {
       const [first, last] = [messages[0]?.sequence ?? 0, messages.at(-1)?.sequence ?? 0]
-      const clicks = readDrafts(platform, messages)
+      const clicks = await dropErased(platform, readDrafts(platform, messages))
       total.messages += messages.length
       total.clicks += clicks.length
       total.added += await restoreOrDivide(platform, clicks, `${name}:${span.partition}:${first}`)
@@ -37,6 +38,15 @@ export async function replayLog(platform: Platform, report: (share: number, text
 }
 
 type StoredDraft = { workspace_id: string; draft: ClickDraft }
+
+/** The log still has clicks of deleted workspaces, whose data is erased. */
+async function dropErased(platform: Platform, clicks: StoredDraft[]): Promise<StoredDraft[]> {
+  const deleted = await deletedWorkspaces(
+    platform,
+    clicks.map((click) => click.workspace_id),
+  )
+  return deleted.size === 0 ? clicks : clicks.filter((click) => !deleted.has(click.workspace_id))
+}
 
 /** Inserts clicks; skips a click that ClickHouse or PostgreSQL refuses, because it already is a dead letter. */
 async function restoreOrDivide(platform: Platform, clicks: StoredDraft[], batch: string): Promise<number> {

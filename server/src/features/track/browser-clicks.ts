@@ -4,6 +4,7 @@ import type { Platform } from '../../platform/context.ts'
 import { AppError, badRequest, invalid } from '../../platform/errors.ts'
 import type { Redirect } from '../redirect/service.ts'
 import { requireAllowedPage } from '../workspaces/service.ts'
+import { notePage } from './page-reports.ts'
 
 /** The dependencies of click capture from pages and apps: the platform and the redirect service of this process. */
 export type Capturing = Platform & { redirect: Redirect }
@@ -21,6 +22,7 @@ export async function trackClick(
   const { link } = await requireLink(capturing, domain, key === '_root' ? '' : key)
   await requireAllowedPage(capturing, link.workspaceId, caller.page)
   const clickId = await capture(capturing, link, cameFrom(caller, referrer), 'link', webAddress(url))
+  await notePage(capturing, link.workspaceId, caller.page)
   return { clickId }
 }
 
@@ -32,6 +34,7 @@ export async function trackVisit(
   const { link } = await requireLink(capturing, domain, cutPath(new URL(url)))
   await requireAllowedPage(capturing, link.workspaceId, caller.page)
   const clickId = await capture(capturing, link, cameFrom(caller, referrer), 'pageview', url)
+  await notePage(capturing, link.workspaceId, caller.page)
   return { clickId }
 }
 

@@ -47,7 +47,7 @@ describe('a publishable key', () => {
     expect(tracked.headers.get('x-ratelimit-limit')).toBe('120')
     await call(token.key, '/track/sale', { customerExternalId: 'c-1', amount: 1_999, invoiceId: 'i-1' })
     expect(await conversionsIn(workspace)).toEqual([
-      { kind: 'lead', amount: 0n, invoice_id: null, from_page: false, is_full: false },
+      { kind: 'lead', amount: 0n, invoice_id: null, from_page: true, is_full: false },
       { kind: 'sale', amount: 1_999n, invoice_id: 'i-1', from_page: true, is_full: false },
     ])
     const customer = await fetch(`${api}/customers/ext_c-1?includeExpandedFields=true`, {

@@ -3,6 +3,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { savepoint, transaction } from '../../platform/postgres.ts'
 import { trackLead } from './leads.ts'
+import { notePage } from './page-reports.ts'
 import { convertSale, trackSale } from './sales.ts'
 
 /*
@@ -10,7 +11,8 @@ import { convertSale, trackSale } from './sales.ts'
  * response as a recorded one. Only an invalid request gets an error.
  */
 
-export function trackLeadFromPage(ctx: Ctx, input: NewLead): Promise<undefined> {
+export async function trackLeadFromPage(ctx: Ctx, input: NewLead): Promise<undefined> {
+  await notePage(ctx, ctx.workspaceId, 'a page with a publishable key')
   return withoutAnswer(ctx, (ctx) => trackLead(ctx, input))
 }
 

@@ -176,6 +176,7 @@ function buildLead(
     partner_id: owner,
     attribution: reason,
     quantity: lead.eventQuantity ?? 1,
+    from_page: ctx.actor.isPublishable ?? false,
     metadata: lead.metadata ? JSON.stringify(lead.metadata) : null,
     created_at: ctx.now(),
   }

@@ -12,7 +12,9 @@ import {
   selectPartnerSales,
   selectSaleNumbers,
 } from './partners-store.ts'
+import { type PastEvent, type PastSale, recordLeadOfPast, recordSaleOfPast } from './past.ts'
 import { selectRefunds, selectSale } from './record-store.ts'
+import { existsPageReport, selectTrackedKinds } from './reports-store.ts'
 import { buildRows } from './rows.ts'
 import {
   type ConversionKind,
@@ -167,6 +169,24 @@ export function restoreMissingRows(
   from: { linkNumber?: bigint; after: bigint },
 ): Promise<RestoredRows> {
   return restoreSome(platform, from)
+}
+
+/** Whether a page of the workspace has ever reported something. */
+export function hasPageReport({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>): Promise<boolean> {
+  return existsPageReport(db, workspaceId)
+}
+
+/** Whether the workspace has leads and sales. */
+export function findTrackedKinds({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>) {
+  return selectTrackedKinds(db, workspaceId)
+}
+
+export function recordPastLead(ctx: Ctx, lead: PastEvent): Promise<void> {
+  return recordLeadOfPast(ctx, lead)
+}
+
+export function recordPastSale(ctx: Ctx, sale: PastSale): Promise<void> {
+  return recordSaleOfPast(ctx, sale)
 }
 
 /** Runs `work` while no batch of leads and sales is being exported to ClickHouse. */

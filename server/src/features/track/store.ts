@@ -22,7 +22,7 @@ export type ConversionRow = {
   payment_processor: string | null
   invoice_id: string | null
   refund_id: string | null
-  /** Whether a page reported the sale, with a publishable key. */
+  /** Whether a page reported the lead or sale, with a publishable key. */
   from_page: boolean
   is_first: boolean
   is_full: boolean

@@ -16,6 +16,7 @@ import {
   selectDelivery,
   selectFailed,
 } from './deliveries-store.ts'
+import { canReadEvent } from './permissions.ts'
 import { presentAttempt, presentDelivery } from './present.ts'
 import { requireWebhook } from './service.ts'
 import type { WebhookRow } from './store.ts'
@@ -52,14 +53,10 @@ export async function getDelivery(ctx: Ctx, id: string, eventId: string): Promis
   const row = await requireDelivery(ctx, id, eventId)
   const attempts = await selectAttempts(ctx.db, ctx.workspaceId, row.number)
   const shown = { ...presentDelivery(row, webhook), body: row.body, log: attempts.map(presentAttempt) }
-  return hasHiddenFolders(ctx) ? withoutTexts(shown) : shown
+  return canReadEvent(ctx, row.event) ? shown : withoutTexts(shown)
 }
 
-function hasHiddenFolders({ folderAccess }: Pick<Ctx, 'folderAccess'>): boolean {
-  return folderAccess !== undefined && folderAccess.hidden.length > 0
-}
-
-/** The body, and responses that repeat it, may have links of any folder. */
+/** Receivers may repeat the body in their responses. */
 function withoutTexts(delivery: DeliveryInFull): DeliveryInFull {
   return { ...delivery, body: null, log: delivery.log.map((attempt) => ({ ...attempt, responseExcerpt: null })) }
 }

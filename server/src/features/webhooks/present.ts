@@ -1,4 +1,5 @@
 import type { Attempt, Delivery, Webhook } from '@tributary/contract/webhooks'
+import { entityTag } from '../../platform/validation.ts'
 import type { AttemptRow, DeliveryRow } from './deliveries-store.ts'
 import type { WebhookRow } from './store.ts'
 
@@ -17,6 +18,11 @@ export function presentWebhook(row: WebhookRow, folders: Set<string>): Webhook {
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   }
+}
+
+/** The entity tag of a webhook, which failing deliveries do not change. */
+export function webhookTag(webhook: Webhook): string {
+  return entityTag(webhook, ['failingSince'])
 }
 
 /** Builds the API's delivery from its row. `nextAttemptAt` is null while the webhook is disabled. */

@@ -184,6 +184,29 @@ describe('updateWebhook', () => {
   })
 })
 
+describe('updateWebhook with If-Match', () => {
+  it('409: when the webhook has changed since it was read', async () => {
+    const workspace = await buildWorkspace(platform)
+    const { id } = await make(workspace)
+    const send = async (method: string, headers = {}, body?: object) => {
+      const response = await fetch(`${api}/webhooks/${id}`, {
+        method,
+        headers: { authorization: `Bearer ${workspace.key}`, ...headers },
+        body: body && JSON.stringify(body),
+      })
+      await response.json()
+      return { status: response.status, tag: response.headers.get('etag') ?? '' }
+    }
+    const read = await send('GET')
+    const changed = await send('PATCH', { 'if-match': read.tag }, { name: 'mine' })
+    expect(changed).toEqual({ status: 200, tag: (await send('GET')).tag })
+    expect(changed.tag).not.toBe(read.tag)
+    expect((await send('PATCH', { 'if-match': read.tag }, { name: 'late' })).status).toBe(409)
+    await sql`UPDATE webhooks SET failing_since = now() WHERE id = ${id}`.execute(platform.db)
+    expect((await send('PATCH', { 'if-match': changed.tag }, { name: 'late' })).status).toBe(200)
+  })
+})
+
 describe('deleteWebhook', () => {
   it("200: frees the webhook's URL and removes its triggers from the workspace", async () => {
     const workspace = await buildWorkspace(platform)

@@ -14,9 +14,11 @@ import { conflict, invalid, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { reportChange } from '../../platform/recording.ts'
+import { requireTag } from '../../platform/validation.ts'
 import { requireRoom } from '../workspaces/service.ts'
 import { webhookMetrics } from './metrics.ts'
-import { presentWebhook } from './present.ts'
+import { redirectsEvents, requireTriggers } from './permissions.ts'
+import { presentWebhook, webhookTag } from './present.ts'
 import { bothSignMs, newSecret, sealSecret } from './secrets.ts'
 import { requireAddress, resolveScope, resolveStanding } from './settings.ts'
 import {
@@ -102,6 +104,7 @@ export async function getWebhook(ctx: Ctx, scopes: WebhookScopes, id: string): P
 }
 
 export async function createWebhook(ctx: Ctx, scopes: WebhookScopes, input: NewWebhook): Promise<WebhookWithSecret> {
+  requireTriggers(ctx, input.triggers)
   const now = ctx.now()
   const id = newId('whk')
   const secret = newSecret()
@@ -129,15 +132,19 @@ export async function createWebhook(ctx: Ctx, scopes: WebhookScopes, input: NewW
   return { ...(await present(ctx, scopes, webhook)), secret }
 }
 
+/** Updates a webhook; with `expected`, only if the entity tag of the webhook is one of those. */
 export async function updateWebhook(
   ctx: Ctx,
   scopes: WebhookScopes,
   id: string,
   patch: WebhookPatch,
+  expected = '',
 ): Promise<Webhook> {
   const url = patch.url === undefined ? undefined : requireAddress(patch.url, ctx.config)
   const row = await lockedTransaction(ctx, async (ctx) => {
     const current = await requireWebhook(ctx, id)
+    if (redirectsEvents(patch)) requireTriggers(ctx, [...current.triggers, ...(patch.triggers ?? [])])
+    if (expected !== '') requireTag(expected, webhookTag(await present(ctx, scopes, current)))
     const scope = resolveScope(patch, current)
     const { folderIds, linkIds, ...fields } = patch
     reportChange(ctx, { id, before: current, after: { ...fields, ...scope, ...(linkIds && { linkIds }) } })
