@@ -1,16 +1,17 @@
 # syntax=docker/dockerfile:1
 ARG NODE_IMAGE=node:24-bookworm-slim
 
-# The documentation site, which the server has at /docs. Needs the packages of development.
+# The dashboard and the documentation site, which the server has at /app and /docs. Needs the packages of development.
 FROM ${NODE_IMAGE} AS site
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY contract/package.json contract/
 COPY server/package.json server/
 COPY tracker/package.json tracker/
+COPY dashboard/package.json dashboard/
 RUN npm ci --ignore-scripts --loglevel=error
 COPY . .
-RUN npm run docs
+RUN npm run dashboard && npm run docs
 
 # What the server needs to run, and nothing else.
 FROM ${NODE_IMAGE} AS packages
@@ -19,6 +20,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY contract/package.json contract/
 COPY server/package.json server/
 COPY tracker/package.json tracker/
+COPY dashboard/package.json dashboard/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --loglevel=error
 
 FROM ${NODE_IMAGE}
@@ -39,6 +41,7 @@ COPY contract contract
 COPY tracker tracker
 COPY server server
 COPY --from=packages /app/server/node_modules server/node_modules
+COPY --from=site /app/dashboard/dist dashboard/dist
 COPY --from=site /app/docs/dist docs/dist
 USER node
 VOLUME /var/lib/tributary

@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-const unit = ['server/test/{floors,words}.test.ts', '{.ci,bench,contract,demo,tracker}/**/*.test.ts']
+const unit = ['server/test/{floors,words}.test.ts', '{.ci,bench,contract,dashboard,demo,tracker}/**/*.test.ts']
 
 /** What takes longer than all the rest together: load, faults, and thousands of random cases. */
 const long = [
+  'e2e/audit-load.test.ts',
   'e2e/faults/**/*.test.ts',
   'e2e/fuzz.test.ts',
   'e2e/hostile-tenant.test.ts',
@@ -13,15 +14,17 @@ const long = [
   'e2e/redirect-faults.test.ts',
   'e2e/restore.test.ts',
   'server/src/features/*/agreement.test.ts',
+  'server/src/features/auth/{enumeration,flood}.test.ts',
   'server/src/features/*/journeys.test.ts',
   'server/src/features/*/memory.test.ts',
   'server/src/features/*/pages.test.ts',
   'server/src/features/*/takeover.test.ts',
   'server/test/program-model/journeys.test.ts',
 ]
+const dashboard = 'e2e/dashboard/**/*.test.ts'
 const installed = '**/node_modules/**'
 
-/** `unit` needs nothing; `engines` starts its own; `server`, `deploy`, `e2e` and `long` share what the global setup starts. */
+/** `unit` needs nothing; `engines` starts its own; `server`, `dashboard`, `deploy`, `e2e` and `long` share what the global setup starts. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -51,6 +54,17 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'dashboard',
+          include: [dashboard],
+          globalSetup: ['server/test/global-setup.ts', 'e2e/dashboard/global-setup.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          // Beside the server's tests, which wait less than browsers do.
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
           name: 'deploy',
           include: ['deploy/**/*.test.ts'],
           globalSetup: 'server/test/global-setup.ts',
@@ -64,10 +78,10 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          exclude: [installed, ...long],
+          exclude: [installed, dashboard, ...long],
           globalSetup: 'server/test/global-setup.ts',
           fileParallelism: false,
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 3 },
         },

@@ -1,0 +1,53 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { Preferences, PreferencesPatch } from '@tributary/contract/preferences'
+import { useEffect } from 'react'
+import { call } from './call.ts'
+import { applyLanguage } from './languages.ts'
+import { operationQuery, useOperation } from './queries.ts'
+import { applyTheme } from './theme.ts'
+import { useWorkspace } from './workspace.ts'
+
+/** What the person chose in this workspace; undefined until the server has answered. */
+export function usePreferences(): Preferences | undefined {
+  return useOperation('getPreferences', {}, { staleTime: 300_000 }).data
+}
+
+/** Returns a function that changes preferences at once, and then on the server, whose answer wins. */
+export function useSetPreferences(): (patch: PreferencesPatch) => Promise<void> {
+  const { slug } = useWorkspace()
+  const client = useQueryClient()
+  const { queryKey } = operationQuery(slug, 'getPreferences')
+  return async (patch) => {
+    const before = client.getQueryData(queryKey)
+    if (before) client.setQueryData(queryKey, mergePreferences(before, patch))
+    try {
+      client.setQueryData(queryKey, await call('updatePreferences', { body: patch }, slug))
+    } catch (error) {
+      client.setQueryData(queryKey, before)
+      throw error
+    }
+  }
+}
+
+/** Shows theme and language as chosen, also on a device where they were chosen elsewhere. */
+export function useAppearance(): void {
+  const { theme, language } = usePreferences() ?? {}
+  useEffect(() => {
+    if (theme) applyTheme(theme)
+  }, [theme])
+  useEffect(() => {
+    if (language) void applyLanguage(language)
+  }, [language])
+}
+
+function mergePreferences(before: Preferences, { screens, builder, ...rest }: PreferencesPatch): Preferences {
+  const names = Object.keys(before.screens) as (keyof Preferences['screens'])[]
+  return {
+    ...before,
+    ...rest,
+    screens: Object.fromEntries(
+      names.map((name) => [name, { ...before.screens[name], ...screens?.[name] }]),
+    ) as Preferences['screens'],
+    builder: { ...before.builder, ...builder },
+  }
+}

@@ -1,0 +1,62 @@
+import { createRouter } from '@tanstack/react-router'
+import { accountRoutes } from '../features/account/routes.ts'
+import { analyticsRoutes } from '../features/analytics/routes.ts'
+import { customersRoutes } from '../features/customers/routes.ts'
+import { domainsRoutes } from '../features/domains/routes.ts'
+import { eventsRoutes } from '../features/events/routes.ts'
+import { foldersRoutes } from '../features/folders/routes.ts'
+import { homeRoutes } from '../features/home/routes.ts'
+import { importsRoutes } from '../features/imports/routes.ts'
+import { invitesRoutes } from '../features/invites/routes.ts'
+import { linksRoutes } from '../features/links/routes.ts'
+import { membersRoutes } from '../features/members/routes.ts'
+import { partnersRoutes } from '../features/partners/routes.ts'
+import { permissionsRoutes } from '../features/permissions/routes.ts'
+import { settingsIndexRoute, settingsRoute } from '../features/settings/routes.tsx'
+import { tagsRoutes } from '../features/tags/routes.ts'
+import { tokensRoutes } from '../features/tokens/routes.ts'
+import { utmTemplatesRoutes } from '../features/utm-templates/routes.ts'
+import { generalRoute, workspacesRoutes } from '../features/workspaces/routes.ts'
+import { ErrorPage } from './errors.tsx'
+import { Loading } from './loading.tsx'
+import { rootRoute, startRoute, workspaceRoute } from './routes.tsx'
+
+const settings = settingsRoute.addChildren([
+  settingsIndexRoute,
+  generalRoute,
+  ...membersRoutes,
+  ...invitesRoutes,
+  ...permissionsRoutes,
+  ...tokensRoutes,
+  ...accountRoutes,
+])
+
+const pages = workspaceRoute.addChildren([
+  ...homeRoutes,
+  ...linksRoutes,
+  ...foldersRoutes,
+  ...tagsRoutes,
+  ...utmTemplatesRoutes,
+  ...importsRoutes,
+  ...analyticsRoutes,
+  ...eventsRoutes,
+  ...customersRoutes,
+  ...partnersRoutes,
+  ...domainsRoutes,
+  settings,
+])
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([startRoute, ...workspacesRoutes, pages]),
+  basepath: '/app',
+  defaultPreload: 'intent',
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: ErrorPage,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,27 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { useLocale } from '../../ui/figures.tsx'
+import { formatMoney, formatNumber } from '../../ui/format.ts'
+import { useWorkspaceSettings } from '../links/queries.ts'
+
+export const measures = ['clicks', 'leads', 'sales', 'saleAmount'] as const
+export type Measure = (typeof measures)[number]
+export type Counts = Record<Measure, number>
+
+export const measureNames: Record<Measure, MessageDescriptor> = {
+  clicks: msg`Clicks`,
+  leads: msg`Leads`,
+  sales: msg`Sales`,
+  saleAmount: msg`Revenue`,
+}
+
+/** Writes a value of a measure in the page's language, money in the workspace's currency. */
+export function useMeasureFormat(measure: Measure): (value: number) => string {
+  const locale = useLocale()
+  const { currency } = useWorkspaceSettings()
+  return (value) => (measure === 'saleAmount' ? formatMoney(value, currency, locale) : formatNumber(value, locale))
+}
+
+export function measureColor(measure: Measure): string {
+  return measure === 'clicks' ? 'text-clicks' : measure === 'leads' ? 'text-leads' : 'text-sales'
+}

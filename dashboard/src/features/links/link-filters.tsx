@@ -1,0 +1,71 @@
+import { useLingui } from '@lingui/react/macro'
+import { lazy, useMemo } from 'react'
+import { useOperation } from '../../app/queries.ts'
+import { useWorkspace } from '../../app/workspace.ts'
+import { useLocale } from '../../ui/figures.tsx'
+import type { Filter } from '../../ui/filter.ts'
+import { createdDays } from './created.ts'
+import { type ChangeSearch, createdNames, type FilterName, stateNames } from './filter-names.ts'
+import type { LinksSearch } from './search.ts'
+
+const FilterOptions = lazy(async () => ({ default: (await import('./filter-options.tsx')).FilterOptions }))
+
+/** The filters of the page. Their options load when they are opened. */
+export function useLinkFilters(search: LinksSearch, change: ChangeSearch): Filter[] {
+  const { t } = useLingui()
+  const { can } = useWorkspace()
+  const chosen = useChosenNames(search)
+  const state = search.state ?? (search.archived && 'all')
+  const filter = (id: FilterName, name: string, chosen: readonly string[]): Filter => ({
+    id,
+    name,
+    chosen,
+    clear: () => change({ [id]: undefined, ...(id === 'state' && { archived: undefined }) }),
+    content: (onDone) => <FilterOptions filter={id} search={search} change={change} onDone={onDone} />,
+  })
+  return [
+    filter('tags', t`Tag`, chosen.tags),
+    filter('folder', t`Folder`, chosen.folder),
+    filter('domain', t`Domain`, search.domain ? [search.domain] : []),
+    filter('state', t`State`, state ? [t(stateNames[state])] : []),
+    filter('created', t`Created`, chosen.created),
+    ...(can('workspaces.read') ? [filter('creator', t`Creator`, chosen.creator)] : []),
+    ...(can('partners.read') ? [filter('partner', t`Partner`, chosen.partner)] : []),
+  ]
+}
+
+/** The names of what the address has as ids; the ids until the names are loaded. */
+function useChosenNames({ tags, folder, creator, partner, created }: LinksSearch) {
+  const { t } = useLingui()
+  const locale = useLocale()
+  const tagIds = tags?.split(',') ?? []
+  const { data: foundTags } = useOperation('getTags', { query: { ids: tags ?? '' } }, { enabled: tags !== undefined })
+  const folders = useFolders(folder !== undefined)
+  const { data: member } = useOperation(
+    'getMember',
+    { params: { userId: creator ?? '' } },
+    { enabled: creator !== undefined },
+  )
+  const { data: found } = useOperation(
+    'getPartner',
+    { params: { id: partner ?? '' } },
+    { enabled: partner !== undefined },
+  )
+  const day = (text: string) =>
+    text && new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(text))
+  const { from, to } = createdDays(created)
+  const name = created && createdNames[created]
+  return {
+    tags: tagIds.map((id) => foundTags?.find((tag) => tag.id === id)?.name ?? id),
+    folder: folder ? [folder === 'unsorted' ? t`No folder` : (folders.get(folder) ?? folder)] : [],
+    creator: creator ? [member?.userId === creator ? member.name : creator] : [],
+    partner: partner ? [found?.id === partner ? found.name : partner] : [],
+    created: created ? [name ? t(name) : `${day(from)} – ${day(to)}`] : [],
+  }
+}
+
+/** Names of the folders by id. */
+export function useFolders(isEnabled: boolean): ReadonlyMap<string, string> {
+  const { data } = useOperation('listFolders', { query: { pageSize: 100 } }, { enabled: isEnabled, staleTime: 60_000 })
+  return useMemo(() => new Map(data?.map(({ id, name }) => [id, name])), [data])
+}

@@ -1,0 +1,166 @@
+import { Trans } from '@lingui/react/macro'
+import { getRouteApi, Link as RouteLink } from '@tanstack/react-router'
+import { ArrowUpRight } from 'lucide-react'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { ErrorMessage } from '../../app/errors.tsx'
+import { loadMessages } from '../../app/languages.ts'
+import { useOperation } from '../../app/queries.ts'
+import { useWorkspace } from '../../app/workspace.ts'
+import { Sparkline } from '../../charts/sparkline.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Count, Money } from '../../ui/figures.tsx'
+import { Page, Panel } from '../../ui/page.tsx'
+import { openBuilder } from './builder-state.ts'
+import { LinkHistory } from './link-history.tsx'
+import { LinkMenu } from './link-menu.tsx'
+import { CopyLink } from './link-parts.tsx'
+import { LinkSettings } from './link-settings.tsx'
+import { LinksLoading } from './links-states.tsx'
+import { type Link, useLinkStats, useWorkspaceSettings } from './queries.ts'
+import { designTarget, shortAddress, shortDestination } from './texts.ts'
+
+const QrPanel = lazy(async () => {
+  const [module] = await Promise.all([import('../qr-designs/qr-panel.tsx'), loadMessages('qr-designs')])
+  return { default: module.QrPanel }
+})
+const route = getRouteApi('/$workspace/links/$id')
+
+/** One link: its figures, settings, QR code and history. */
+export function LinkPage() {
+  const { id } = route.useParams()
+  const { data, error, refetch, isPlaceholderData } = useOperation('getLinkInfo', { query: { linkId: id } })
+  const link = isPlaceholderData ? undefined : data
+  if (error) return <ErrorMessage error={error} retry={() => void refetch()} />
+  if (!link) {
+    return (
+      <Page title={<Trans>Link</Trans>}>
+        <Panel>
+          <LinksLoading />
+        </Panel>
+      </Page>
+    )
+  }
+  return <LoadedLink link={link} />
+}
+
+function LoadedLink({ link }: { link: Link }) {
+  const navigate = route.useNavigate()
+  const { can } = useWorkspace()
+  return (
+    <Page
+      title={
+        <span className="flex min-w-0 items-center gap-1">
+          <bdi className="truncate">{shortAddress(link)}</bdi>
+          <CopyLink link={link} />
+        </span>
+      }
+      actions={
+        can('links.write') && (
+          <>
+            <Button onClick={() => openBuilder({ edit: link })}>
+              <Trans>Edit link</Trans>
+            </Button>
+            <LinkMenu link={link} onDeleted={() => void navigate({ to: '/$workspace/links' })} />
+          </>
+        )
+      }
+    >
+      <p className="mb-4 flex min-w-0 items-center gap-3 text-sm text-muted">
+        <RouteLink from="/$workspace" to="/$workspace/links" className="shrink-0 underline hover:text-ink">
+          <Trans>All links</Trans>
+        </RouteLink>
+        <Destination url={link.url} />
+      </p>
+      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Figures link={link} />
+          <Panel className="p-4">
+            <LinkHistory linkId={link.id} />
+          </Panel>
+        </div>
+        <div className="flex min-w-0 flex-col gap-4">
+          <Panel className="min-h-36 p-4">
+            <Suspense>
+              <QrPanel {...designTarget(link)} />
+            </Suspense>
+          </Panel>
+          <Panel className="p-4">
+            <LinkSettings link={link} />
+          </Panel>
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+function Destination({ url }: { url: string }) {
+  const content = <bdi className="truncate">{shortDestination(url)}</bdi>
+  // Other schemes, such as those of apps, are shown but not opened from here.
+  if (!/^https?:/i.test(url)) return content
+  return (
+    <a href={url} target="_blank" rel="noreferrer noopener" className="flex min-w-0 items-center gap-1 hover:text-ink">
+      {content}
+      <ArrowUpRight size={14} aria-hidden className="shrink-0" />
+    </a>
+  )
+}
+
+/** Counts of the last 30 days, with those of all time below. */
+function Figures({ link }: { link: Link }) {
+  const { currency, timeZone } = useWorkspaceSettings()
+  const stats = useLinkStats([link], { interval: '30d', series: true, timeZone }).get(link.id)
+  const figures: [string, ReactNode, ReactNode, ReactNode][] = [
+    [
+      'clicks',
+      <Trans key="n">Clicks</Trans>,
+      <Count key="v" value={stats?.clicks ?? 0} />,
+      <Count key="a" value={link.clicks} />,
+    ],
+    [
+      'leads',
+      <Trans key="n">Leads</Trans>,
+      <Count key="v" value={stats?.leads ?? 0} />,
+      <Count key="a" value={link.leads} />,
+    ],
+    [
+      'sales',
+      <Trans key="n">Sales</Trans>,
+      <Count key="v" value={stats?.sales ?? 0} />,
+      <Count key="a" value={link.sales} />,
+    ],
+    [
+      'revenue',
+      <Trans key="n">Revenue</Trans>,
+      <Money key="v" amount={stats?.saleAmount ?? 0} currency={currency} />,
+      <Money key="a" amount={link.saleAmount} currency={currency} />,
+    ],
+  ]
+  return (
+    <Panel className="p-4">
+      <h2 className="mb-3">
+        <Trans>Last 30 days</Trans>
+      </h2>
+      <dl className="grid grid-cols-4 gap-4 max-md:grid-cols-2">
+        {figures.map(([id, name, value, allTime]) => (
+          <div key={id}>
+            <dt className="text-sm text-muted">{name}</dt>
+            <dd>
+              <div className="text-lg">{value}</div>
+              <div className="text-xs text-muted">
+                <Trans>{allTime} in all</Trans>
+              </div>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <div className="mt-4 overflow-hidden">
+        <Sparkline
+          values={stats?.series?.map(({ clicks }) => clicks) ?? []}
+          width={720}
+          height={72}
+          className="w-full text-clicks"
+        />
+      </div>
+    </Panel>
+  )
+}

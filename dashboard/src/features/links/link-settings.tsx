@@ -1,0 +1,80 @@
+import { Trans } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { useOperation } from '../../app/queries.ts'
+import { Time } from '../../ui/figures.tsx'
+import { Tag } from '../../ui/tag.tsx'
+import { utmNames } from './builder-values.ts'
+import { type Link, useWorkspaceSettings } from './queries.ts'
+
+/** How a link is set up; settings without a value are left out. */
+export function LinkSettings({ link }: { link: Link }) {
+  const { timeZone } = useWorkspaceSettings()
+  const { data: folders } = useOperation(
+    'listFolders',
+    { query: { pageSize: 100 } },
+    { enabled: link.folderId !== null },
+  )
+  const folder = folders?.find(({ id }) => id === link.folderId)?.name
+  const rows: [string, ReactNode, ReactNode][] = [
+    ['url', <Trans key="n">Destination</Trans>, link.url],
+    ['title', <Trans key="n">Title</Trans>, link.title],
+    ['folder', <Trans key="n">Folder</Trans>, folder],
+    ['tags', <Trans key="n">Tags</Trans>, link.tags?.length ? <AllTags key="v" tags={link.tags} /> : null],
+    ['comments', <Trans key="n">Comment</Trans>, link.comments],
+    ...utmNames.map((name): [string, ReactNode, ReactNode] => [name, name, link[name]]),
+    [
+      'expires',
+      <Trans key="n">Expires</Trans>,
+      link.expiresAt && <Time key="v" at={link.expiresAt} timeZone={timeZone} />,
+    ],
+    ['expired', <Trans key="n">Destination afterwards</Trans>, link.expiredUrl],
+    ['password', <Trans key="n">Password</Trans>, link.password && <Trans key="v">set</Trans>],
+    ['ios', 'iOS', link.ios],
+    ['android', 'Android', link.android],
+    [
+      'conversion',
+      <Trans key="n">Leads and sales</Trans>,
+      link.trackConversion ? <Trans key="v">tracked</Trans> : <Trans key="v">not tracked</Trans>,
+    ],
+    ['externalId', <Trans key="n">External id</Trans>, link.externalId],
+    ['created', <Trans key="n">Created</Trans>, <Time key="v" at={link.createdAt} timeZone={timeZone} />],
+    [
+      'id',
+      <Trans key="n">Id</Trans>,
+      <code key="v" className="font-mono text-xs">
+        {link.id}
+      </code>,
+    ],
+  ]
+  return (
+    <>
+      <h2 className="mb-2">
+        <Trans>Settings</Trans>
+      </h2>
+      <dl className="flex flex-col text-sm">
+        {rows
+          .filter(([, , value]) => value)
+          .map(([id, name, value]) => (
+            <div key={id} className="grid grid-cols-[112px_minmax(0,1fr)] gap-3 border-b py-1.5 last:border-b-0">
+              <dt className="text-muted">{name}</dt>
+              <dd dir="auto" className="max-h-40 overflow-y-auto wrap-anywhere">
+                {value}
+              </dd>
+            </div>
+          ))}
+      </dl>
+    </>
+  )
+}
+
+function AllTags({ tags }: { tags: NonNullable<Link['tags']> }) {
+  return (
+    <span className="flex flex-wrap gap-1">
+      {tags.map(({ id, name, color }) => (
+        <Tag key={id} color={color}>
+          {name}
+        </Tag>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,49 @@
+import { Bookmark } from 'lucide-react'
+import { lazy, Suspense } from 'react'
+import { loadMessages } from '../../app/languages.ts'
+import { useOperation } from '../../app/queries.ts'
+import { Button } from '../../ui/button.tsx'
+import { Kbd } from '../../ui/kbd.tsx'
+import { Popover, PopoverContent, PopoverTrigger } from '../../ui/popover.tsx'
+import { isSameQuery, type ViewsProps } from './view-query.ts'
+
+const ViewsList = lazy(async () => {
+  const [module] = await Promise.all([import('./views-list.tsx'), loadMessages('views')])
+  return { default: module.ViewsList }
+})
+
+type Props = ViewsProps & {
+  isOpen: boolean
+  onToggle(isOpen: boolean): void
+  keys: string
+  /** The page's own texts, because those of views load with the list. */
+  texts: { views: string; changed: string }
+}
+
+/** The saved views of a screen; the button has the name of the open one, and a dot when it was changed since. */
+export function ViewsMenu({ isOpen, onToggle, keys, texts, ...views }: Props) {
+  const { screen, query, viewId } = views
+  const { data } = useOperation('listViews', { query: { screen, pageSize: 100 } }, { enabled: viewId !== undefined })
+  const open = viewId === undefined ? undefined : data?.find(({ id }) => id === viewId)
+  return (
+    <Popover open={isOpen} onOpenChange={onToggle}>
+      <PopoverTrigger asChild>
+        <Button className="max-w-44">
+          <Bookmark size={14} strokeWidth={1.75} aria-hidden className="shrink-0" />
+          <bdi className="truncate">{open ? open.name : texts.views}</bdi>
+          {open && !isSameQuery(open.query, query) && (
+            <span className="size-1.5 shrink-0 rounded-full bg-accent">
+              <span className="sr-only">{texts.changed}</span>
+            </span>
+          )}
+          <Kbd>{keys}</Kbd>
+        </Button>
+      </PopoverTrigger>
+      <PopoverContent align="end" aria-label={texts.views}>
+        <Suspense fallback={<div className="h-24 w-72" aria-busy />}>
+          <ViewsList {...views} />
+        </Suspense>
+      </PopoverContent>
+    </Popover>
+  )
+}
