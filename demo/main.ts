@@ -10,7 +10,10 @@ import { readConfig } from '../server/src/platform/config.ts'
 import { openPlatform } from '../server/src/platform/handles.ts'
 import { openLog } from '../server/src/platform/log.ts'
 import { migrate } from '../server/src/platform/migrate.ts'
+import { ensureDashboard } from './dashboard.ts'
+import { ensureDocs } from './docs.ts'
 import { demoLinks } from './links.ts'
+import { makeAppLink } from './person.ts'
 import { fillProgram } from './program.ts'
 import { fillWorkspace, makeWorkspaces, sampleClicks, sampleDomain } from './sample.ts'
 import { localSettings, newSecrets } from './settings.ts'
@@ -29,6 +32,8 @@ try {
 async function demo(): Promise<void> {
   await using stack = new AsyncDisposableStack()
   await ensureBinaries(say, process.env)
+  const docs = ensureDocs(say)
+  const dashboard = docs.then(() => ensureDashboard(say))
   say('Starting PostgreSQL, NATS, Valkey and ClickHouse …')
   const engines = await startEngines({ log: say, env: process.env })
   stack.defer(() => engines.stop())
@@ -40,6 +45,8 @@ async function demo(): Promise<void> {
   const platform = stack.use(await openPlatform(config, openLog('warn')))
   say('Creating tables …')
   await migrate(config, platform.clickhouse, () => {})
+  // The server looks for the documentation when it starts.
+  await docs
   const serving = stack.use(await startSupervised(config, openLog('warn'), { PATH: process.env.PATH, ...environment }))
   await serving.ready
   say('Creating a workspace and a key for each plan …')
@@ -49,13 +56,18 @@ async function demo(): Promise<void> {
     fillWorkspace(platform, workspaces.business, { count: sampleClicks, sentBefore: 0 }, say),
     fillProgram(platform, workspaces.business, sampleDomain),
   ])
+  await dashboard
+  const app = await makeAppLink(platform, workspaces)
   const keys = Object.fromEntries(plans.map((plan) => [plan, workspaces[plan].key]))
   const redirect = `http://127.0.0.1:${config.REDIRECT_PORT}`
-  say(
-    `Ready. Reference: ${config.API_URL}/docs/reference  A short link: http://${sampleDomain}:${config.REDIRECT_PORT}/${demoLinks[0]?.key}`,
-  )
-  say('Press ctrl-c to stop it and delete its data.')
-  console.log(JSON.stringify({ api: config.API_URL, redirect, domain: sampleDomain, keys }))
+  say(`Ready.
+  Dashboard:      ${app}
+                  Signs you in, once and within an hour. Then: ${config.API_URL}/app
+  Documentation:  ${config.API_URL}/docs
+  API reference:  ${config.API_URL}/docs/reference
+  A short link:   http://${sampleDomain}:${config.REDIRECT_PORT}/${demoLinks[0]?.key}
+Press ctrl-c to stop it and delete its data. The same for programs, with API keys:`)
+  console.log(JSON.stringify({ api: config.API_URL, redirect, domain: sampleDomain, app, keys }))
   await stopped
   say('Stopping …')
 }

@@ -4,6 +4,7 @@ import { readConfig } from '../server/src/platform/config.ts'
 import { openPlatform } from '../server/src/platform/handles.ts'
 import { openLog } from '../server/src/platform/log.ts'
 import { isRunning, readSample, readSettings, writeSample } from './installation.ts'
+import { makeAppLink } from './person.ts'
 import { fillProgram } from './program.ts'
 import { fillWorkspace, makeWorkspaces, sampleClicks, sampleDomain } from './sample.ts'
 
@@ -32,6 +33,7 @@ async function seed(count: number): Promise<void> {
     fillWorkspace(platform, workspaces.business, { count, sentBefore }, say),
     fillProgram(platform, workspaces.business, sampleDomain),
   ])
+  say(`Dashboard, signed in once, within an hour: ${await makeAppLink(platform, workspaces)}`)
   say(`Added ${count.toLocaleString('en')} clicks in ${Math.ceil((performance.now() - startedAt) / 1000)} s.`)
 }
 
