@@ -15,9 +15,9 @@ import { eventually } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
 import { startReceiver } from '../server/test/webhooks.ts'
 
-type DemoState = { api: string; redirect: string; domain: string; keys: Record<string, string> }
+type DemoState = { api: string; redirect: string; domain: string; app: string; keys: Record<string, string> }
 
-test('the demo prints one line of JSON, has its sample data, and cleans up', async () => {
+test('the demo prints one line of JSON, has its sample data, and cleans up', { timeout: 360_000 }, async () => {
   const temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
   // For root, PostgreSQL runs as another user, who must be able to enter the folder.
   await chmod(temporary, 0o755)
@@ -35,12 +35,16 @@ test('the demo prints one line of JSON, has its sample data, and cleans up', asy
     progress += chunk
   })
   try {
-    await eventually(async () => expect(printed, progress).toMatch(/\n$/), 60_000)
+    // The first run builds the dashboard and the documentation.
+    await eventually(async () => expect(printed, progress).toMatch(/\n$/), 240_000)
     expect(printed.trimEnd().split('\n')).toHaveLength(1)
     const demo = JSON.parse(printed) as DemoState
-    expect(Object.keys(demo)).toEqual(['api', 'redirect', 'domain', 'keys'])
+    expect(Object.keys(demo)).toEqual(['api', 'redirect', 'domain', 'app', 'keys'])
     expect(Object.keys(demo.keys)).toEqual([...plans])
     expect(demo.domain).toMatch(/\.localhost$/)
+    expect(await (await fetch(demo.app)).text()).toContain('/app/demo-business')
+    expect((await fetch(`${demo.api}/app`)).status).toBe(200)
+    expect(progress).toContain(demo.app)
 
     const call = createClient({ url: demo.api, token: demo.keys.business as string })
     const links = await call(listLinks)

@@ -50,7 +50,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('people of a wor
     await owner.page.fill('#password', password)
     await owner.page.fill('#workspace', 'Acme')
     await owner.page.getByRole('button', { name: 'Set up' }).click()
-    await owner.page.waitForURL(`${api}/account`)
+    await owner.page.waitForURL(/\/app/)
     const { status, body } = await ask(owner, 'GET', '/workspaces')
     expect([status, body]).toMatchObject([200, [{ name: 'Acme', slug: 'acme', role: 'owner' }]])
   })
@@ -62,7 +62,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('people of a wor
     await person.page.fill('#name', 'Nina New')
     await person.page.fill('#password', password)
     await person.page.getByRole('button', { name: 'Create account and join' }).click()
-    await person.page.waitForURL(`${api}/account`)
+    await person.page.waitForURL(/\/app/)
     expect((await ask(person, 'POST', '/tags', { name: 'by Nina' })).status).toBe(201)
     const userId = await findUserId('new@example.com')
     expect((await ask(owner, 'PATCH', `/members/${userId}`, { role: 'viewer' })).status).toBe(200)
@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('people of a wor
     expect((await ask(person, 'GET', '/tags')).status).toBe(404)
   })
 
-  test('an existing person signs in to join; others and late ones are told why not', async () => {
+  test('an existing person signs in to join; a foreign, used or expired invite shows its error', async () => {
     const id = await invite('new@example.com', 'viewer')
     const link = await linkTo(id)
     await owner.page.goto(link)
@@ -86,7 +86,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('people of a wor
     await person.page.fill('#password', password)
     await person.page.getByRole('button', { name: 'Sign in' }).click()
     await person.page.getByRole('button', { name: 'Join' }).click()
-    await person.page.waitForURL(`${api}/account`)
+    await person.page.waitForURL(/\/app/)
     expect((await ask(person, 'GET', '/tags')).status).toBe(200)
     expect((await person.page.goto(link))?.status()).toBe(409)
 
@@ -94,6 +94,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('people of a wor
     const lateLink = await linkTo(late)
     await sql`UPDATE invites SET expires_at = now() WHERE id = ${late}`.execute(platform.db)
     expect((await person.page.goto(lateLink))?.status()).toBe(410)
+    expect(await person.page.textContent('main')).toMatch(/expired on \d+ \w+ \d{4} at \d\d:\d\d UTC\. Ask an owner/)
     const token = new URL(await linkTo(await invite('third@example.com', 'viewer'))).searchParams.get('token')
     expect((await ask(person, 'POST', '/invites/accept', { token })).status).toBe(403)
   })

@@ -5,7 +5,7 @@ import { freePort } from '../engines/port.ts'
 import { buildUser } from '../server/test/build.ts'
 import { type ServerProcess, startServer } from '../server/test/server-process.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
-import { currentTotp } from '../server/test/totp.ts'
+import { currentTotp, nextTotp } from '../server/test/totp.ts'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const port = String(await freePort())
@@ -35,11 +35,12 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('sign-in in a br
     await addAuthenticator(context, page)
     await signIn(page, user.email)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
-    await page.getByText(/added \d{4}-/).waitFor()
+    await page.getByText(/added \d+ \w+ \d{4}/).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL(`${api}/sign-in`)
     await page.getByRole('button', { name: 'Use a passkey' }).click()
-    await page.waitForURL(`${api}/account`)
+    await page.waitForURL(/\/app/)
+    await page.goto(`${api}/account`)
     expect(await page.textContent('main')).toContain(`Signed in as ${user.email}`)
     const session = (await context.cookies(api)).find(({ name }) => name === '__Host-tributary.session_token')
     expect(session).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Lax', path: '/', domain: 'localhost' })
@@ -52,16 +53,16 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('sign-in in a br
     await signIn(page, user.email)
     await page.getByRole('button', { name: 'Set up' }).click()
     const uri = await page.inputValue('input[name=uri]', { strict: true })
-    expect(await page.locator('svg').count()).toBe(1)
+    expect(await page.locator('.card svg').count()).toBe(1)
     await page.fill('#code', currentTotp(uri))
     await page.getByRole('button', { name: 'Turn on' }).click()
     await page.waitForURL(`${api}/account`)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await fillSignIn(page, user.email)
     await page.waitForURL(/two-factor/)
-    await page.fill('#code', currentTotp(uri))
+    await page.fill('#code', nextTotp(uri))
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.waitForURL(`${api}/account`)
+    await page.waitForURL(/\/app/)
     await context.close()
   })
 
@@ -112,7 +113,7 @@ describe.skipIf(!existsSync(executablePath) && !process.env.CI)('sign-in in a br
 async function openPage(options: Parameters<Browser['newContext']>[0] = {}) {
   const context = await browser.newContext(options)
   const page = await context.newPage()
-  await page.goto(`${api}/sign-in`)
+  await page.goto(`${api}/sign-in?next=/account`)
   return { page, context }
 }
 

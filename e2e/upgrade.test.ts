@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { startEngines } from '../engines/start.ts'
 import { insert } from '../server/src/platform/clickhouse.ts'
 import { knownMigrations, migrate } from '../server/src/platform/migrate.ts'
 import { browser } from '../server/test/build.ts'
+import { openPerson } from '../server/test/person.ts'
 import { type ServerProcess, startServer } from '../server/test/server-process.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
@@ -19,6 +20,8 @@ import { unpackOldVersion } from './old-version.ts'
 
 const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 const domain = 'upgrade.localhost'
+// Users and members came with this migration of PostgreSQL.
+const beforePeople = '0072_users.sql'
 const folder = await mkdtemp(join(tmpdir(), 'tributary-upgrade-'))
 const closing: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
 afterAll(async () => {
@@ -102,6 +105,60 @@ test('tables with data from before the newest migrations migrate to the current 
     expect(await readCounts(server, key)).toEqual({ clicks: count + 3, leads: count, sales: count })
   }, 60_000)
   const verified = await tributary(main, env, 'verify')
+  expect(verified, verified.stdout).toMatchObject({ code: 0 })
+}, 180_000)
+
+test('an installation from before sign-in works unchanged, and a person whom the operator makes its owner signs in', async () => {
+  const env = await emptyInstallation()
+  const { config, clickhouse, db } = await openTestPlatform(env)
+  await migrate(config, clickhouse, () => {}, {
+    isSelected: ({ engine, name }) => engine === 'clickhouse' || name < beforePeople,
+  })
+  const key = `trib_${randomUUID().replaceAll('-', '')}`
+  await sql`INSERT INTO workspaces (id, name, slug, plan) VALUES ('ws_old', 'Old', 'upgrade', 'enterprise')`.execute(db)
+  await sql`INSERT INTO domains (id, workspace_id, slug, verified) VALUES ('dom_old', 'ws_old', ${domain}, true)`.execute(
+    db,
+  )
+  await sql`INSERT INTO links (id, workspace_id, domain, key, lookup_key, url)
+    VALUES ('link_old', 'ws_old', ${domain}, 'old', 'old', 'https://example.com/old')`.execute(db)
+  await sql`INSERT INTO tokens (id, workspace_id, name, hash, prefix, last_four, scopes) VALUES ('key_old', 'ws_old', 'old',
+    ${hash('sha256', key, 'buffer')}, ${key.slice(0, 8)}, ${key.slice(-4)}, '{apis.all}')`.execute(db)
+  await upgrade(env)
+
+  const server = await start(env, main)
+  const withKey = { authorization: `Bearer ${key}` }
+  const read = async (path: string, headers: Record<string, string> = withKey) =>
+    (await fetch(server.api + path, { headers })).json()
+  const load = useAgainAndAgain(server, key)
+  await load.seconds(1)
+  expect((await load.stop()).problems).toEqual([])
+  const visitor = { host: domain, 'user-agent': browser, 'x-forwarded-for': '198.51.100.251' }
+  expect((await visit(`${server.redirect}/old`, visitor)).headers.location).toBe('https://example.com/old')
+  expect(await read('/links/info?linkId=link_old')).toMatchObject({ url: 'https://example.com/old' })
+  expect(await read('/workspaces')).toMatchObject([{ id: 'ws_old', slug: 'upgrade', plan: 'enterprise', role: null }])
+  expect(await read('/tokens')).toMatchObject([{ id: 'key_old', name: 'old', scopes: ['apis.all'] }])
+
+  // The address of the link must be that of the server.
+  const people = { ...env, API_URL: server.api }
+  const email = 'ada@example.com'
+  const created = await tributary(main, people, 'user', 'create', email, '--json')
+  const token = new URL(JSON.parse(created.stdout).link).searchParams.get('token') as string
+  const added = await tributary(main, people, 'member', 'add', 'upgrade', email, '--role', 'owner')
+  expect(added, added.stderr).toMatchObject({ code: 0 })
+  const person = openPerson(server.api)
+  expect((await person.post('/sign-in/use-link', { token })).location).toBe('/app')
+  const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  expect(await read('/workspaces', { cookie })).toMatchObject([{ id: 'ws_old', role: 'owner' }])
+  const inWorkspace = { cookie, 'tributary-workspace': 'upgrade' }
+  expect(await read('/links/info?linkId=link_old', inWorkspace)).toMatchObject({ id: 'link_old' })
+  const renamed = await fetch(`${server.api}/workspaces/upgrade`, {
+    method: 'PATCH',
+    headers: { ...inWorkspace, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'New' }),
+  })
+  expect(await renamed.json()).toMatchObject({ id: 'ws_old', name: 'New', role: 'owner' })
+  expect(await read('/workspaces/upgrade')).toMatchObject({ name: 'New', role: null })
+  const verified = await tributary(main, env, 'audit', 'verify')
   expect(verified, verified.stdout).toMatchObject({ code: 0 })
 }, 180_000)
 

@@ -31,6 +31,7 @@ export async function newReader(platform: Platform): Promise<Reader> {
   const { headers } = await visit(`${redirect}/clicked`, { host: workspace.domain, 'user-agent': browser })
   const clickId = new URL(headers.location ?? '').searchParams.get('trib_id') ?? ''
   const spare = await createToken(platform, { workspaceId: workspace.id, name: 'to be revoked' })
+  const rotated = await createToken(platform, { workspaceId: workspace.id, name: 'to be rotated' })
   const values: [RegExp, string][] = [
     [/https:\/\/api\.example\.com/g, api],
     [/trib_…/g, workspace.key],
@@ -38,6 +39,7 @@ export async function newReader(platform: Platform): Promise<Reader> {
     [/<your (?:id of the )?customer>/g, 'customer-1'],
     [/<your (invoice|order|refund)>/g, '$1-1'],
     [/<id of the key>/g, spare.id],
+    [/<id of a machine key>/g, rotated.id],
     [/<workspace>|\bacme\b/g, workspace.slug],
     [/ws_…/g, workspace.id],
     [/ada@example\.com/g, `ada-${randomUUID().slice(0, 8)}@example.com`],

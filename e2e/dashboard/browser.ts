@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs'
+import AxeBuilder from '@axe-core/playwright'
+import type { Role } from '@tributary/contract/permissions'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect, inject } from 'vitest'
+import { readConfig } from '../../server/src/platform/config.ts'
+import type { Platform } from '../../server/src/platform/context.ts'
+import { openPlatform } from '../../server/src/platform/handles.ts'
+import { openLog } from '../../server/src/platform/log.ts'
+import { type BuiltUser, type BuiltWorkspace, buildMember, buildWorkspace } from '../../server/test/build.ts'
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+/** Whether tests run without a browser: on a machine without Chromium, except in CI, which installs it. */
+export const lacksBrowser = !existsSync(executablePath) && !process.env.CI
+
+export const widths = { small: 360, wide: 1440 } as const
+export const themes = ['light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+export type Visitor = {
+  page: Page
+  context: BrowserContext
+  workspace: BuiltWorkspace
+  member: BuiltUser
+  /** Opens a page of the workspace, by its path below `/app/{workspace}`, and waits until it is quiet. */
+  open(path?: string): Promise<void>
+  setTheme(theme: Theme): Promise<void>
+  /** What went wrong so far: script errors, refusals by the content security policy, requests to other hosts. */
+  problems: string[]
+}
+
+export type Visiting = AsyncDisposable & {
+  browser: Browser
+  platform: Platform
+  /** A browser in which a new member of a workspace is signed in: of a new one, or of that given. */
+  visit(given?: { workspace?: BuiltWorkspace; role?: Role; width?: number; locale?: string }): Promise<Visitor>
+}
+
+/** Starts a browser. The server is that of the test run. */
+export async function openBrowser(): Promise<Visiting> {
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const platform = await openPlatform(readConfig(inject('environment')), openLog('silent'))
+  return {
+    browser,
+    platform,
+    async visit({ workspace: given, role = 'owner', width = widths.wide, locale = 'en-GB' } = {}) {
+      const workspace = given ?? (await buildWorkspace(platform))
+      const member = await buildMember(platform, workspace, role)
+      const viewport = { width, height: width < 720 ? 780 : 900 }
+      const context = await browser.newContext({ viewport, locale, reducedMotion: 'reduce' })
+      const { api } = inject('server')
+      await context.addCookies(parseCookies(member.cookie).map((cookie) => ({ ...cookie, url: api })))
+      const page = await context.newPage()
+      page.setDefaultTimeout(30_000)
+      const problems = watchProblems(page, api)
+      const open = async (path = '') => {
+        await page.goto(`${api}/app/${workspace.slug}${path}`)
+        await waitUntilQuiet(page)
+      }
+      const setTheme = async (theme: Theme) => {
+        await context.addCookies([{ name: 'tributary_theme', value: theme, url: api }])
+        await page.reload()
+        await waitUntilQuiet(page)
+      }
+      return { page, context, workspace, member, open, setTheme, problems }
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      await platform[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Waits until the page has its heading and no request is open. */
+async function waitUntilQuiet(page: Page): Promise<void> {
+  await page.locator('h1, h2').filter({ visible: true }).first().waitFor()
+  await page.waitForLoadState('networkidle')
+}
+
+/** Expects no violation of WCAG 2.2 A and AA, nor of axe's best practices. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  const found = violations.flatMap(({ id, help, nodes }) => {
+    // An open menu is at the end of the document, outside of landmarks, as the pattern for menus wants it.
+    const faulty = nodes.filter(({ html }) => id !== 'region' || !html.startsWith('<div data-radix-popper'))
+    return faulty.map(({ html }) => `${id}: ${help}\n  ${html}`)
+  })
+  expect(found).toEqual([])
+}
+
+/** Calls the test for both themes at both widths. */
+export function eachView(test: (view: { theme: Theme; width: number }) => Promise<void>) {
+  const views = themes.flatMap((theme) => Object.values(widths).map((width) => ({ theme, width })))
+  return views.reduce((before, view) => before.then(() => test(view)), Promise.resolve())
+}
+
+function parseCookies(header: string): { name: string; value: string }[] {
+  return header.split('; ').map((pair) => {
+    const at = pair.indexOf('=')
+    return { name: pair.slice(0, at), value: pair.slice(at + 1) }
+  })
+}
+
+function watchProblems(page: Page, api: string): string[] {
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) problems.push(message.text())
+  })
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (!['data:', 'blob:'].includes(url.protocol) && url.origin !== api)
+      problems.push(`foreign host: ${request.url()}`)
+  })
+  return problems
+}

@@ -1,0 +1,254 @@
+import type { Page } from 'playwright-core'
+
+export type Screen = {
+  name: string
+  /** Path below `/app/{workspace}`, or below the server's root if `isOutside`. */
+  path: string
+  isOutside?: boolean
+  /** Slug of the workspace, if it is not the one with the sample data. */
+  workspace?: string
+  /** Brings the page into the state to show: opens a dialog, types, waits. */
+  prepare?: (page: Page) => Promise<void>
+}
+
+/** Every screen and state that `npm run screenshots` takes a picture of. */
+export const screens: Screen[] = [
+  { name: 'home', path: '' },
+  { name: 'home-first-steps', path: '', workspace: 'demo-pro' },
+  {
+    name: 'home-script',
+    path: '',
+    workspace: 'demo-pro',
+    prepare: (page) => page.getByRole('button', { name: /^Put the script/ }).click(),
+  },
+  { name: 'new-workspace', path: '/app/new', isOutside: true },
+  { name: 'links', path: '/links' },
+  { name: 'links-no-match', path: '/links?search=nothing-has-this' },
+  { name: 'links-deleted', path: '/links/deleted' },
+  {
+    name: 'link',
+    path: '/links',
+    prepare: async (page) => {
+      await page.locator('[data-row-link]').first().click()
+      await page.getByRole('heading', { name: 'History' }).waitFor()
+      await page.waitForLoadState('networkidle')
+    },
+  },
+  {
+    name: 'links-selected',
+    path: '/links',
+    prepare: async (page) => {
+      for (const index of [1, 2, 3])
+        await page
+          .getByRole('checkbox', { name: /^Select [^a]/ })
+          .nth(index)
+          .click()
+    },
+  },
+  {
+    name: 'links-columns',
+    path: '/links',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Columns and density' }).click()
+      await page.getByLabel('Dense rows').waitFor()
+    },
+  },
+  {
+    name: 'links-views',
+    path: '/links?state=active&period=90d',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Views' }).first().click()
+      await page.getByLabel('Name of the view').fill('Running campaigns')
+    },
+  },
+  {
+    name: 'links-filters',
+    path: '/links?state=active&created=90d',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Created', exact: false }).first().click()
+      await page.getByRole('button', { name: 'Show these days' }).waitFor()
+    },
+  },
+  {
+    name: 'builder',
+    path: '/links',
+    prepare: async (page) => {
+      await page.keyboard.press('c')
+      const builder = page.getByRole('dialog')
+      await builder.getByLabel('Destination').fill('https://acme.com/pricing?plan=team')
+      await builder.getByLabel('Slug').fill('winter-26')
+      await builder.getByRole('button', { name: 'UTM' }).click()
+      await builder.getByLabel('Source').fill('newsletter')
+      await page.waitForTimeout(900)
+    },
+  },
+  { name: 'folders', path: '/links/folders' },
+  { name: 'tags', path: '/links/tags' },
+  { name: 'utm-templates', path: '/links/utm-templates' },
+  { name: 'import', path: '/links/import' },
+  {
+    name: 'import-checked',
+    path: '/links/import',
+    prepare: async (page) => {
+      const lines = ['Link,Title,Long URL,Tags', 'bit.ly/a,Sale,https://example.com/a,press', 'bit.ly/b,Broken,,']
+      await page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'bitly.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) })
+      await page.getByRole('button', { name: 'Check the rows' }).click()
+      await page.getByText('1 link can be imported').waitFor()
+    },
+  },
+  {
+    name: 'qr-designer',
+    path: '/links',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Actions' }).first().click()
+      await page.getByRole('menuitem', { name: 'QR code' }).click()
+      const designer = page.getByRole('dialog')
+      await designer.getByRole('radio', { name: 'Dots' }).click()
+      await designer.getByRole('radio', { name: 'Circle' }).click()
+      await designer.getByLabel('Code', { exact: true }).fill('#0b3c49')
+      await designer.getByLabel('Text below the code').fill('Scan me')
+      await designer.getByText(/^It scans:/).waitFor()
+      await page.waitForTimeout(500)
+    },
+  },
+  {
+    name: 'qr-designer-unreadable',
+    path: '/links',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Actions' }).first().click()
+      await page.getByRole('menuitem', { name: 'QR code' }).click()
+      const designer = page.getByRole('dialog')
+      await designer.getByLabel('Code', { exact: true }).fill('#ffffff')
+      await designer.getByLabel('Background', { exact: true }).fill('#808080')
+      await designer.getByLabel('Another colour for the markers').click()
+      await designer.getByLabel('Markers', { exact: true }).fill('#000000')
+      await designer.getByText('It does not scan.').waitFor()
+    },
+  },
+  { name: 'analytics', path: '/analytics' },
+  { name: 'events', path: '/events' },
+  { name: 'customers', path: '/customers' },
+  { name: 'partners', path: '/partners' },
+  { name: 'domains', path: '/domains' },
+  { name: 'domains-no-match', path: '/domains?search=nothing-has-this' },
+  {
+    name: 'domain',
+    path: '/domains',
+    prepare: async (page) => {
+      await page.locator('[data-row-link]').first().click()
+      await page.getByText(/^Checked at /).waitFor()
+    },
+  },
+  {
+    name: 'domain-pending',
+    path: '/domains',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Add domain' }).first().click()
+      await page.getByLabel('Name').fill(`go-${Date.now()}.example.com`)
+      await page.keyboard.press('Enter')
+      await page.getByText(/^Checked at /).waitFor()
+    },
+  },
+  {
+    name: 'domain-drawer',
+    path: '/domains',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Add domain' }).first().click()
+      await page.getByLabel('Name').fill('not a host')
+      await page.keyboard.press('Enter')
+      await page.getByText(/must be a host name/).waitFor()
+    },
+  },
+  {
+    name: 'domain-delete',
+    path: '/domains',
+    prepare: async (page) => {
+      await page
+        .getByRole('button', { name: /^Actions for/ })
+        .first()
+        .click()
+      await page.getByRole('menuitem', { name: 'Delete' }).click()
+      await page.getByText(/on this domain/).waitFor()
+    },
+  },
+  { name: 'settings-general', path: '/settings/general' },
+  { name: 'settings-members', path: '/settings/members' },
+  { name: 'settings-invites', path: '/settings/invites' },
+  { name: 'settings-roles', path: '/settings/roles' },
+  { name: 'settings-keys', path: '/settings/keys' },
+  { name: 'settings-account', path: '/settings/account' },
+  {
+    name: 'settings-key-drawer',
+    path: '/settings/keys',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Create key' }).first().click()
+      await page.getByLabel('What is it for?').selectOption('custom')
+    },
+  },
+  {
+    name: 'settings-delete',
+    path: '/settings/general',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Delete workspace' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  { name: 'not-found', path: '/no/such/page' },
+  { name: 'sign-in', path: '/sign-in', isOutside: true },
+  { name: 'account', path: '/account', isOutside: true },
+  {
+    name: 'palette',
+    path: '/links',
+    prepare: async (page) => {
+      await page.keyboard.press('ControlOrMeta+k')
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
+    name: 'palette-found',
+    path: '/links',
+    prepare: async (page) => {
+      await page.keyboard.press('ControlOrMeta+k')
+      await page.getByRole('dialog').waitFor()
+      await page.keyboard.type('do')
+      await page.waitForTimeout(600)
+    },
+  },
+  {
+    name: 'shortcuts',
+    path: '/links',
+    prepare: async (page) => {
+      await page.keyboard.press('?')
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  {
+    name: 'account-menu',
+    path: '/links',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Account' }).filter({ visible: true }).click()
+      await page.getByRole('menu').waitFor()
+    },
+  },
+  {
+    name: 'workspace-switch',
+    path: '/links',
+    prepare: async (page) => {
+      await page
+        .getByRole('button', { name: /Switch workspace/ })
+        .filter({ visible: true })
+        .click()
+      await page.getByRole('menu').waitFor()
+    },
+  },
+  {
+    name: 'offline',
+    path: '/links',
+    prepare: async (page) => {
+      await page.context().setOffline(true)
+      await page.getByText('The server can’t be reached').waitFor()
+    },
+  },
+]
