@@ -47,7 +47,7 @@ export default defineConfig({
 
 function sidebar(): DefaultTheme.SidebarItem[] {
   return [
-    section('Start', ['quick-start', 'concepts']),
+    section('Start', ['quick-start', 'guides/first-run', 'concepts']),
     section('Add tracking', ['guides/tracking', 'guides/nextjs', 'guides/shop', 'guides/mobile', 'guides/migrating']),
     section('Use the API', [
       'guides/members',
