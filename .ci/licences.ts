@@ -15,6 +15,19 @@ const exceptions = [
     reason: 'a dependency of vite in vitest, used unchanged and not shipped',
   },
   {
+    name: /^(@axe-core\/playwright|axe-core)$/,
+    licence: 'MPL-2.0',
+    isOnlyForDevelopment: true,
+    reason: 'finds accessibility faults in tests of pages, used unchanged and not shipped',
+  },
+  {
+    name: /^@fontsource-variable\/inter$/,
+    licence: 'OFL-1.1',
+    isOnlyForDevelopment: false,
+    reason:
+      'a font, which its licence allows to ship with software of any licence; the dashboard ships the licence too',
+  },
+  {
     name: /^@ip-location-db\/dbip-country-mmdb$/,
     licence: 'SEE LICENSE IN DBIP-LICENSE (CC-BY-4.0)',
     isOnlyForDevelopment: false,
@@ -80,6 +93,8 @@ interface Manifest {
   license?: string | { type?: string }
   licenses?: { type?: string }[]
   dev?: boolean
+  devOptional?: boolean
+  optional?: boolean
   link?: boolean
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
@@ -102,7 +117,8 @@ function listPackages(root: string): Package[] {
         name,
         version: locked[path]?.version ?? manifest.version ?? '',
         licence: statedIn(manifest) || statedIn(locked[path] ?? {}) || readFromFile(name, join(root, path, 'LICENSE')),
-        isOnlyForDevelopment: locked[path]?.dev === true,
+        // The image omits optional packages too, such as tools that a package of ours accepts as an optional peer.
+        isOnlyForDevelopment: Boolean(locked[path]?.dev || locked[path]?.devOptional || locked[path]?.optional),
         requiredBy: Object.keys(locked)
           .filter((other) => requires(locked[other] ?? {}, name))
           .map(nameAt),

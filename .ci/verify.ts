@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 const checks = [
   { name: 'style', command: 'npx biome ci --error-on-warnings --colors=off .' },
   { name: 'types', command: 'npx tsc -p .' },
+  { name: 'dashboard', command: 'npx tsc -p dashboard' },
   { name: 'tracker', command: 'npx tsc -p tracker' },
   { name: 'docs', command: 'npx tsc -p docs' },
   { name: 'unused', command: 'npx knip' },

@@ -3,18 +3,24 @@ import { json } from 'node:stream/consumers'
 
 /*
  * A load generator process for POST requests. Reads `PostLoad` as JSON from stdin; each connection sends its next body
- * after the previous response, until `seconds` have passed or no body is left. Prints one line of JSON.
+ * after the previous response, or at the given `rate`, until `seconds` have passed or no body is left. Prints one line of
+ * JSON.
  */
 export type PostLoad = {
   url: string
+  method?: 'POST' | 'PATCH'
   headers: Record<string, string>
   bodies: string[]
   connections: number
   seconds?: number
+  /** Requests a second of all connections. Latencies count from the time at which a request is due. */
+  rate?: number
 }
 
 const {
   url,
+  method = 'POST',
+  rate = 0,
   headers,
   bodies,
   connections,
@@ -22,7 +28,7 @@ const {
 } = (await json(process.stdin)) as PostLoad
 const { hostname, port, pathname, host } = new URL(url)
 const lines = Object.entries({ Host: host, ...headers, 'Content-Type': 'application/json' })
-const head = `POST ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}`
+const head = `${method} ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}`
 const requests = bodies.map((body) => `${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 const latencies: number[] = []
 let sent = 0
@@ -44,14 +50,20 @@ function keepPosting(): Promise<void> {
     let asked = 0
     let received = ''
     const post = () => {
-      const request = performance.now() - started < seconds * 1_000 ? requests[sent++] : undefined
+      const number = sent++
+      const request = performance.now() - started < seconds * 1_000 ? requests[number] : undefined
       if (request === undefined) {
         socket.destroy()
         return resolve()
       }
       received = ''
-      asked = performance.now()
-      socket.write(request)
+      const due = rate > 0 ? started + (number / rate) * 1_000 : performance.now()
+      const send = () => {
+        asked = due
+        socket.write(request)
+      }
+      if (due - performance.now() > 1) setTimeout(send, due - performance.now())
+      else send()
     }
     socket.setNoDelay(true)
     socket.on('connect', post)

