@@ -79,7 +79,7 @@ describe.skipIf(lacksBrowser)('settings', () => {
     await setSignIn('0 seconds')
     await open('/settings/general')
     await confirm()
-    await page.getByRole('heading', { name: 'You are in no workspace yet' }).waitFor()
+    await page.getByRole('heading', { name: 'Create a workspace' }).waitFor()
     expect(problems).toEqual([])
   })
 
@@ -98,7 +98,7 @@ describe.skipIf(lacksBrowser)('settings', () => {
     const leaving = page.getByRole('dialog', { name: /^Leave/ })
     await leaving.getByLabel(/to confirm/).fill(workspace.slug)
     await leaving.getByRole('button', { name: 'Leave workspace' }).click()
-    await page.getByRole('heading', { name: 'You are in no workspace yet' }).waitFor()
+    await page.getByRole('heading', { name: 'Create a workspace' }).waitFor()
     expect(problems).toEqual([])
   })
 
