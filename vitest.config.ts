@@ -22,6 +22,8 @@ const long = [
   'server/test/program-model/journeys.test.ts',
 ]
 const dashboard = 'e2e/dashboard/**/*.test.ts'
+/** Stories that measure time, so that nothing runs beside them. */
+const timed = 'e2e/dashboard/{large-list,speed}.test.ts'
 const installed = '**/node_modules/**'
 
 /** `unit` needs nothing; `engines` starts its own; `server`, `dashboard`, `deploy`, `e2e` and `long` share what the global setup starts. */
@@ -56,6 +58,7 @@ export default defineConfig({
         test: {
           name: 'dashboard',
           include: [dashboard],
+          exclude: [installed, timed],
           globalSetup: ['server/test/global-setup.ts', 'e2e/dashboard/global-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
@@ -77,9 +80,9 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['e2e/**/*.test.ts'],
-          exclude: [installed, dashboard, ...long],
-          globalSetup: 'server/test/global-setup.ts',
+          include: ['e2e/*.test.ts', timed],
+          exclude: [installed, ...long],
+          globalSetup: ['server/test/global-setup.ts', 'e2e/dashboard/global-setup.ts'],
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 120_000,

@@ -9,7 +9,7 @@ import { contextIn } from '../../server/test/context.ts'
 import { openOwnDatabase } from '../../server/test/own-database.ts'
 import { type ServerProcess, startServer } from '../../server/test/server-process.ts'
 import { currentTotp, nextTotp } from '../../server/test/totp.ts'
-import { expectAccessible, lacksBrowser, themes, widths } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser } from './browser.ts'
 
 const port = String(await freePort())
 const api = `http://localhost:${port}`
@@ -52,14 +52,11 @@ describe.skipIf(lacksBrowser)('sign-in and account pages', () => {
 
   /** Expects the page to be accessible and to fit, in both themes and widths. */
   async function expectGood(page: Page): Promise<void> {
-    for (const colorScheme of themes) {
-      for (const width of Object.values(widths)) {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize({ width, height: 800 })
-        await expectAccessible(page)
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), page.url()).toBe(true)
-      }
-    }
+    await eachWidth(async (width) => {
+      await page.setViewportSize({ width, height: 800 })
+      await expectAccessible(page)
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), page.url()).toBe(true)
+    })
   }
 
   async function signIn(page: Page): Promise<void> {

@@ -2,7 +2,7 @@ import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { buildLink, buildWorkspace } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('changes of many links', () => {
   let visiting: Visiting
@@ -106,10 +106,9 @@ describe.skipIf(lacksBrowser)('changes of many links', () => {
 
   test('the dialog is accessible in both themes, small and wide', async () => {
     const { workspace } = await setUp()
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, context } = await visiting.visit({ workspace, width })
       await open('/links')
-      await setTheme(theme)
       await page
         .getByRole('checkbox', { name: /^Select/ })
         .last()

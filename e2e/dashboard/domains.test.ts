@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { addDomain } from '../../server/src/features/domains/service.ts'
 import { buildLink, buildWorkspace } from '../../server/test/build.ts'
 import { setZone } from '../../server/test/dns-server.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('domains', () => {
   let visiting: Visiting
@@ -217,10 +217,9 @@ describe.skipIf(lacksBrowser)('domains', () => {
     const pending = newName()
     await setZone(dns, pending, [{ type: 'A', data: '203.0.113.9' }])
     await callAs(workspace.key)('createDomain', { body: { slug: pending } })
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/domains')
-      await setTheme(theme)
       await expectAccessible(page)
       await page.getByRole('button', { name: 'Add domain' }).click()
       await page.getByRole('dialog', { name: 'Add domain' }).waitFor()

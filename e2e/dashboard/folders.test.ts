@@ -2,7 +2,7 @@ import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('folders, tags and UTM templates', () => {
   let visiting: Visiting
@@ -127,10 +127,9 @@ describe.skipIf(lacksBrowser)('folders, tags and UTM templates', () => {
     await call('createTag', { body: { name: name.slice(0, 50), color: 'pink' } })
     await call('createFolder', { body: { name: name + 'x'.repeat(120), description: name.repeat(6) } })
     await call('createUtmTemplate', { body: { name: name.slice(0, 50), utm_source: name + 'y'.repeat(150) } })
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/links/tags')
-      await setTheme(theme)
       for (const path of ['/links/tags', '/links/folders', '/links/utm-templates']) {
         await open(path)
         await expectAccessible(page)

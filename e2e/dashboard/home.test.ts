@@ -3,7 +3,7 @@ import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { browser, buildConversionLink, buildUser } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('home', () => {
   let visiting: Visiting
@@ -92,11 +92,10 @@ describe.skipIf(lacksBrowser)('home', () => {
   test('both states are accessible in both themes, small and wide', { timeout: 400_000 }, async () => {
     const tracked = await buildTracked({ isSold: true })
     const fresh = await visiting.visit()
-    await eachView(async ({ theme, width }) => {
+    await eachWidth(async (width) => {
       for (const { workspace } of [tracked, fresh]) {
-        const { page, open, setTheme, problems } = await visiting.visit({ workspace, width })
+        const { page, open, problems } = await visiting.visit({ workspace, width })
         await open()
-        await setTheme(theme)
         await expectAccessible(page)
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
         expect(problems).toEqual([])

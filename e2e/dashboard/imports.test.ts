@@ -3,7 +3,7 @@ import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('import and export of links', () => {
   let visiting: Visiting
@@ -96,10 +96,9 @@ describe.skipIf(lacksBrowser)('import and export of links', () => {
     const viewer = await visiting.visit({ role: 'viewer' })
     await viewer.open('/links/import')
     await viewer.page.getByRole('heading', { name: 'You can’t import links' }).waitFor()
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ width })
       await open('/links/import')
-      await setTheme(theme)
       await chooseFile(page, 'empty.csv', ['url'])
       await page.getByText('The file has no rows.').waitFor()
       await expectAccessible(page)

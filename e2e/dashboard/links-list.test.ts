@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildLink, buildPartner, buildProgram, buildWorkspace } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('the list of links', () => {
   let visiting: Visiting
@@ -168,10 +168,9 @@ describe.skipIf(lacksBrowser)('the list of links', () => {
   test('views and columns are accessible in both themes, small and wide', async () => {
     const workspace = await buildWorkspace(visiting.platform)
     await buildLink(visiting.platform, workspace, { key: 'one' })
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/links')
-      await setTheme(theme)
       for (const name of ['Views', 'Columns and density']) {
         await page.getByRole('button', { name }).first().click()
         await page.locator('[aria-busy]:not([aria-busy=false])').waitFor({ state: 'detached' })

@@ -2,7 +2,7 @@ import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { buildLink, buildWorkspace } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('links', () => {
   let visiting: Visiting
@@ -200,10 +200,9 @@ describe.skipIf(lacksBrowser)('links', () => {
   test('every state is accessible in both themes, small and wide', async () => {
     const workspace = await buildWorkspace(visiting.platform)
     const link = await buildLink(visiting.platform, workspace, { key: 'a11y', password: 'x' })
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/links')
-      await setTheme(theme)
       await page.getByRole('checkbox', { name: /a11y/ }).click()
       await expectAccessible(page)
       for (const path of ['/links?search=nothing-has-this', `/links/${link.id}`, '/links/deleted']) {

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { buildMember, buildWorkspace } from '../../server/test/build.ts'
-import { expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('members, invites and roles', () => {
   let visiting: Visiting
@@ -115,7 +115,7 @@ describe.skipIf(lacksBrowser)('members, invites and roles', () => {
     await sql`UPDATE users SET name = ${hostile} WHERE id = ${person.id}`.execute(visiting.platform.db)
     const call = createClient({ url: api, token: workspace.key })
     await call('createFolder', { body: { name: `<script>alert(1)</script>${'y'.repeat(160)}` } })
-    for (const width of Object.values(widths)) {
+    await eachWidth(async (width) => {
       const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/settings/members')
       await item(page, person.email).getByRole('button', { name: 'folders as set' }).click()
@@ -132,6 +132,21 @@ describe.skipIf(lacksBrowser)('members, invites and roles', () => {
       expect(await page.title()).not.toBe('1')
       expect(problems).toEqual([])
       await context.close()
-    }
+    })
+  })
+
+  test('every screen is accessible in both themes, small and wide', async () => {
+    const workspace = await buildWorkspace(visiting.platform)
+    await buildMember(visiting.platform, workspace, 'viewer')
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
+      for (const name of ['members', 'invites', 'roles']) {
+        await open(`/settings/${name}`)
+        await expectAccessible(page)
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true)
+      }
+      expect(problems).toEqual([])
+      await context.close()
+    })
   })
 })

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../server/test/build.ts'
 import { discFile, scan } from '../../server/test/scan.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('the designer of QR codes', () => {
   let visiting: Visiting
@@ -200,10 +200,9 @@ describe.skipIf(lacksBrowser)('the designer of QR codes', () => {
   test('it is accessible in both themes, small and wide, and hostile texts break nothing', async () => {
     const workspace = await buildWorkspace(visiting.platform)
     await buildLink(visiting.platform, workspace, { key: `h${'x'.repeat(180)}` })
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/links')
-      await setTheme(theme)
       await openFromMenu(page, '/hxx')
       const dialog = designer(page)
       await dialog.getByLabel('Text below the code').fill('\u202E<script>alert(1)</script>')

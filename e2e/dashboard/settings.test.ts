@@ -2,7 +2,7 @@ import { createClient } from '@tributary/contract/client'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { buildMember, buildWorkspace } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('settings', () => {
   let visiting: Visiting
@@ -134,10 +134,9 @@ describe.skipIf(lacksBrowser)('settings', () => {
   test('hostile texts in every field run no script and break no layout; all is accessible', async () => {
     const workspace = await buildWorkspace(visiting.platform)
     const hostile = '\u202E<img src=x onerror="document.title=1">\u200B👩‍👩‍👧‍👦'
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/settings/general')
-      await setTheme(theme)
       await expectAccessible(page)
       for (const label of ['Name', 'Slug', 'Logo', 'Contact address'])
         await page.getByLabel(label, { exact: true }).fill(hostile.repeat(200))

@@ -2,7 +2,7 @@ import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { buildWorkspace } from '../../server/test/build.ts'
-import { eachView, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('keys', () => {
   let visiting: Visiting
@@ -125,10 +125,9 @@ describe.skipIf(lacksBrowser)('keys', () => {
     })
     const allowedHostnames = Array.from({ length: 10 }, (_, index) => `${'h'.repeat(60)}.${index}.example.com`)
     await call('createToken', { body: { name: 'Pages', kind: 'publishable', allowedHostnames } })
-    await eachView(async ({ theme, width }) => {
-      const { page, open, setTheme, problems, context } = await visiting.visit({ workspace, width })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
       await open('/settings/keys')
-      await setTheme(theme)
       await item(page, 'Pages').waitFor()
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
       await expectAccessible(page)

@@ -17,6 +17,7 @@ import { tagsRoutes } from '../features/tags/routes.ts'
 import { tokensRoutes } from '../features/tokens/routes.ts'
 import { utmTemplatesRoutes } from '../features/utm-templates/routes.ts'
 import { generalRoute, workspacesRoutes } from '../features/workspaces/routes.ts'
+import { partsRoute } from '../parts/routes.ts'
 import { ErrorPage } from './errors.tsx'
 import { Loading } from './loading.tsx'
 import { rootRoute, startRoute, workspaceRoute } from './routes.tsx'
@@ -46,8 +47,11 @@ const pages = workspaceRoute.addChildren([
   settings,
 ])
 
+/** Pages for those who work on the dashboard; what is built for others has none of them. */
+const development = import.meta.env.DEV ? [partsRoute] : []
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([startRoute, ...workspacesRoutes, pages]),
+  routeTree: rootRoute.addChildren([startRoute, ...workspacesRoutes, ...development, pages]),
   basepath: '/app',
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

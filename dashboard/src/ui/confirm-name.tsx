@@ -67,7 +67,7 @@ export function ConfirmName({ title, name, action, error, isBusy, onConfirm, onC
   )
 }
 
-/** Leaves out marks that nobody sees or types, such as those for the direction of text. */
+/** Leaves out invisible marks, such as those for the direction of text. */
 function visibleText(text: string): string {
   return text.replace(/\p{Cf}/gu, '').trim()
 }

@@ -24,6 +24,11 @@ export function toast(given: Toast): void {
   replace([...shown, { ...given, id: lastId }].slice(-mostShown))
 }
 
+/** Says that an action failed, and why. */
+export function toastError(error: unknown): void {
+  toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+}
+
 /** The toast that can be undone and came last. */
 export function useUndoable(): Toast['undo'] {
   const last = useShown().findLast(({ undo }) => undo)

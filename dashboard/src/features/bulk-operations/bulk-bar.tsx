@@ -91,7 +91,8 @@ export function BulkBar({ selection, search, total }: Props) {
             >
               <Trans>
                 Select all <Count value={total} />
-              </Trans>
+              </Trans>{' '}
+              <Kbd>⇧X</Kbd>
             </button>
           )}
           <Button onClick={open('edit')}>

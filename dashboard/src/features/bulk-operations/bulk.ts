@@ -4,7 +4,7 @@ import type { OperationAnswer } from '@tributary/contract/client'
 import { useState } from 'react'
 import { call } from '../../app/call.ts'
 import { useWorkspace } from '../../app/workspace.ts'
-import { toast } from '../../ui/toast.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import { useReadLinksAgain } from '../links/read-again.ts'
 import type { NewBulkOperation } from './bulk-filter.ts'
 
@@ -33,8 +33,7 @@ export function useBulk() {
       await readAgain()
     }
   }
-  const report = (error: unknown) =>
-    toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+  const report = (error: unknown) => toastError(error)
   const undo = async (id: string) => {
     try {
       const { undone, conflicts } = await finish(() => call('undoBulkOperation', { params: { id } }, slug))

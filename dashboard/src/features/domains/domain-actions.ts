@@ -2,7 +2,7 @@ import { useLingui } from '@lingui/react/macro'
 import type { OperationInput } from '@tributary/contract/client'
 import { call } from '../../app/call.ts'
 import { useWorkspace } from '../../app/workspace.ts'
-import { toast } from '../../ui/toast.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import { type Domain, useReadDomainsAgain } from './queries.ts'
 
 type Patch = NonNullable<OperationInput<'updateDomain'>['body']>
@@ -17,7 +17,7 @@ export function useDomainActions() {
       await call('updateDomain', { params: { slug }, body }, workspace)
       return true
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
       return false
     } finally {
       await readAgain()

@@ -1,6 +1,5 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Link as RouteLink } from '@tanstack/react-router'
-import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useCommands } from '../../app/commands.ts'
 import { ErrorMessage } from '../../app/errors.tsx'
@@ -11,7 +10,8 @@ import { ConfirmName } from '../../ui/confirm-name.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { Message } from '../../ui/message.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { RowActions } from '../../ui/row-actions.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import { useLinkCounts } from '../links/link-counts.ts'
 import { LinksBeside } from '../links/links-beside.tsx'
 import { type Folder, FolderDialog } from './folder-dialog.tsx'
@@ -133,14 +133,7 @@ function FolderRow({ folder, count, onEdit, onRemove }: RowProps) {
       </div>
       <span className="text-muted">{count !== undefined && <Plural value={count} one="# link" other="# links" />}</span>
       {onEdit && (
-        <span className="flex">
-          <Button kind="quiet" size="icon" aria-label={t`Edit ${name}`} onClick={onEdit}>
-            <Pencil size={14} aria-hidden />
-          </Button>
-          <Button kind="quiet" size="icon" aria-label={t`Delete ${name}`} onClick={onRemove}>
-            <Trash2 size={14} aria-hidden />
-          </Button>
-        </span>
+        <RowActions labels={{ edit: t`Edit ${name}`, remove: t`Delete ${name}` }} onEdit={onEdit} onRemove={onRemove} />
       )}
     </>
   )
@@ -160,7 +153,7 @@ function useRemoval() {
         undo: () => creating.mutate({ body: { name, description, accessLevel } }),
       })
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
     }
   }
   return { remove, removeEmpty, error: deleting.error?.message, isBusy: deleting.isPending }

@@ -6,23 +6,18 @@ import { Field, TextArea, TextInput } from '../../ui/field.tsx'
 import { usePaused } from '../../ui/paused.ts'
 import { Picker } from '../../ui/picker.tsx'
 import { Tag } from '../../ui/tag.tsx'
-import { type BuilderForm, withScheme } from './builder-values.ts'
+import type { BuilderForm } from './builder-values.ts'
 import { DomainOptions, FolderOptions, TagOptions } from './filter-options.tsx'
+import { usePage } from './page-metadata.ts'
 import { shortAddress } from './texts.ts'
 
 export function DestinationField({ values, set, errors }: BuilderForm) {
-  const url = withScheme(usePaused(values.url, 500))
-  const isPage = /^https?:$/.test(URL.parse(url)?.protocol ?? '') && url.includes('.')
-  const { data: page } = useOperation(
-    'getMetatags',
-    { query: { url } },
-    { enabled: isPage && url.length <= 2_000, staleTime: 600_000 },
-  )
+  const { page } = usePage(values.url)
   return (
     <Field
       label={<Trans>Destination</Trans>}
       error={errors.url}
-      hint={isPage && page?.title ? <bdi className="line-clamp-1">{page.title}</bdi> : undefined}
+      hint={page?.title ? <bdi className="line-clamp-1">{page.title}</bdi> : undefined}
     >
       <TextInput
         type="url"

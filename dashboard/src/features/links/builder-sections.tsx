@@ -1,15 +1,19 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useOperation } from '../../app/queries.ts'
 import { Button } from '../../ui/button.tsx'
-import { Checkbox } from '../../ui/checkbox.tsx'
 import { Field, TextInput } from '../../ui/field.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { AdvancedSection } from './builder-advanced.tsx'
+import { AddressInput, Switch } from './builder-inputs.tsx'
+import { PreviewSection } from './builder-preview.tsx'
+import { TargetingSection } from './builder-targeting.tsx'
+import { TestSection } from './builder-test.tsx'
 import { addUtm, type BuilderForm, type BuilderValues, type UtmName, utmNames } from './builder-values.ts'
 
-type SectionName = 'utm' | 'password' | 'expiry'
+type SectionName = 'utm' | 'targeting' | 'test' | 'expiry' | 'password' | 'preview' | 'advanced'
 
 /** Settings that few links need: each opens where its button stood. */
 export function Sections(form: BuilderForm) {
@@ -17,8 +21,12 @@ export function Sections(form: BuilderForm) {
   const [opened, setOpened] = useState<readonly SectionName[]>(() => filledSections(form.values))
   const sections: { id: SectionName; name: string; content: ReactNode }[] = [
     { id: 'utm', name: t`UTM`, content: <UtmSection {...form} /> },
+    { id: 'targeting', name: t`Targeting`, content: <TargetingSection {...form} /> },
+    { id: 'test', name: t`A/B test`, content: <TestSection {...form} /> },
     { id: 'expiry', name: t`Expiry`, content: <ExpirySection {...form} /> },
     { id: 'password', name: t`Password`, content: <PasswordField {...form} /> },
+    { id: 'preview', name: t`Preview`, content: <PreviewSection {...form} /> },
+    { id: 'advanced', name: t`Advanced`, content: <AdvancedSection {...form} /> },
   ]
   const closed = sections.filter(({ id }) => !opened.includes(id))
   return (
@@ -31,7 +39,9 @@ export function Sections(form: BuilderForm) {
             {content}
           </fieldset>
         ))}
-      <ConversionField {...form} />
+      <Switch isOn={form.values.trackConversion} onChange={(trackConversion) => form.set({ trackConversion })}>
+        <Trans>Track leads and sales</Trans>
+      </Switch>
       {closed.length > 0 && (
         <div className="flex flex-wrap gap-1.5">
           {closed.map(({ id, name }) => (
@@ -48,8 +58,14 @@ export function Sections(form: BuilderForm) {
 function filledSections(values: BuilderValues): SectionName[] {
   const isFilled: Record<SectionName, boolean> = {
     utm: utmNames.some((name) => values[name]),
+    targeting: Boolean(values.ios || values.android || Object.keys(values.geo).length),
+    test: values.testVariants.length > 0,
     expiry: Boolean(values.expiresAt || values.expiredUrl),
     password: Boolean(values.password),
+    preview: values.proxy,
+    advanced: Boolean(
+      values.rewrite || values.doIndex || values.externalId || values.tenantId || values.webhookIds.length,
+    ),
   }
   return (Object.keys(isFilled) as SectionName[]).filter((name) => isFilled[name])
 }
@@ -131,13 +147,7 @@ function ExpirySection({ values, set, errors }: BuilderForm) {
         />
       </Field>
       <Field label={<Trans>Destination afterwards</Trans>} error={errors.expiredUrl}>
-        <TextInput
-          autoComplete="off"
-          placeholder="https://example.com"
-          value={values.expiredUrl}
-          maxLength={32_000}
-          onChange={(event) => set({ expiredUrl: event.target.value })}
-        />
+        <AddressInput value={values.expiredUrl} onChange={(expiredUrl) => set({ expiredUrl })} />
       </Field>
     </>
   )
@@ -158,21 +168,5 @@ function PasswordField({ values, set, errors }: BuilderForm) {
         onChange={(event) => set({ password: event.target.value })}
       />
     </Field>
-  )
-}
-
-function ConversionField({ values, set }: BuilderForm) {
-  const id = useId()
-  return (
-    <div className="flex min-h-8 items-center gap-2.5 text-sm max-md:min-h-11">
-      <Checkbox
-        id={id}
-        checked={values.trackConversion}
-        onCheckedChange={(isChecked) => set({ trackConversion: isChecked === true })}
-      />
-      <label htmlFor={id} className="cursor-pointer">
-        <Trans>Track leads and sales</Trans>
-      </label>
-    </div>
   )
 }

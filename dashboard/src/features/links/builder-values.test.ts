@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { shared } from './builder-shares.ts'
 import { addUtm, blankValues, errorField, linkPatchBody, newLinkBody, withScheme } from './builder-values.ts'
 
 test('a new link has only the fields that were filled in', () => {
@@ -7,7 +8,6 @@ test('a new link has only the fields that were filled in', () => {
     url: 'https://acme.com/a',
     key: 'a',
     utm_source: 'news',
-    trackConversion: false,
   })
 })
 
@@ -19,6 +19,21 @@ test('a change has only what differs, and null for what was emptied', () => {
     comments: null,
     tagIds: [],
   })
+})
+
+test('destinations by country, system and share are sent with their scheme, and those without an address are not', () => {
+  const before = { ...blankValues, url: 'https://a.com', ios: 'https://i.com', geo: { DE: 'https://de.com' } }
+  const after = { ...before, ios: '', geo: { DE: '', AT: 'at.com' }, testVariants: shared(['a.com', 'b.com']) }
+  expect(linkPatchBody(before, after)).toEqual({
+    ios: null,
+    geo: { AT: 'https://at.com' },
+    testVariants: [
+      { url: 'https://a.com', percentage: 50 },
+      { url: 'https://b.com', percentage: 50 },
+    ],
+  })
+  expect(linkPatchBody(before, { ...before, geo: {} })).toEqual({ geo: null })
+  expect(newLinkBody({ ...after, rewrite: true })).toMatchObject({ geo: { AT: 'https://at.com' }, rewrite: true })
 })
 
 test('destinations get a scheme unless they have one', () => {
@@ -37,5 +52,6 @@ test('UTM values appear in the destination', () => {
 test("the server's error is shown at the field that it names", () => {
   expect(errorField('`url` in the body is required.', 400)).toBe('url')
   expect(errorField('go.acme.com/a is already taken. Choose another key.', 409)).toBe('key')
-  expect(errorField('`webhookIds` in the body names webhooks.', 422)).toBeUndefined()
+  expect(errorField('`testVariants[0].url` in the body is no URL.', 422)).toBe('testVariants')
+  expect(errorField('`userId` in the body is unknown.', 422)).toBeUndefined()
 })

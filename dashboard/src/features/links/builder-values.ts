@@ -16,7 +16,23 @@ export type BuilderValues = Record<UtmName, string> & {
   expiresAt: string
   expiredUrl: string
   trackConversion: boolean
+  ios: string
+  android: string
+  /** Destinations by country code. */
+  geo: Record<string, string>
+  testVariants: Variant[]
+  testCompletedAt: string
+  proxy: boolean
+  title: string
+  description: string
+  image: string
+  rewrite: boolean
+  doIndex: boolean
+  externalId: string
+  tenantId: string
+  webhookIds: string[]
 }
+export type Variant = { url: string; percentage: number }
 export type FieldName = keyof BuilderValues
 
 /** The state of the form, which each of its parts gets. */
@@ -44,19 +60,47 @@ export const blankValues: BuilderValues = {
   expiresAt: '',
   expiredUrl: '',
   trackConversion: false,
+  ios: '',
+  android: '',
+  geo: {},
+  testVariants: [],
+  testCompletedAt: '',
+  proxy: false,
+  title: '',
+  description: '',
+  image: '',
+  rewrite: false,
+  doIndex: false,
+  externalId: '',
+  tenantId: '',
+  webhookIds: [],
 }
 
+const texts = [
+  'folderId',
+  'comments',
+  'password',
+  'expiredUrl',
+  'ios',
+  'android',
+  'title',
+  'description',
+  'image',
+  'externalId',
+  'tenantId',
+  ...utmNames,
+] as const
+const kept = ['url', 'domain', 'key', 'expiresAt', 'testCompletedAt', 'webhookIds'] as const
+const switches = ['trackConversion', 'proxy', 'rewrite', 'doIndex'] as const
+
 export function linkValues(link: Link): BuilderValues {
-  const texts = ['folderId', 'comments', 'password', 'expiredUrl', ...utmNames] as const
   return {
     ...blankValues,
     ...Object.fromEntries(texts.map((name) => [name, link[name] ?? ''])),
-    url: link.url,
-    domain: link.domain,
-    key: link.key,
+    ...Object.fromEntries([...kept, ...switches].map((name) => [name, link[name]])),
     tagIds: link.tags?.map(({ id }) => id) ?? [],
-    expiresAt: link.expiresAt,
-    trackConversion: link.trackConversion,
+    geo: link.geo ?? {},
+    testVariants: link.testVariants ?? [],
   }
 }
 
@@ -65,16 +109,38 @@ type LinkPatch = NonNullable<OperationInput<'updateLink'>['body']>
 
 /** The body that creates the link; empty fields are left out. */
 export function newLinkBody(values: BuilderValues): NewLink {
-  const filled = Object.entries(values).filter(([, value]) => value !== '' && !(Array.isArray(value) && !value.length))
-  return { url: withScheme(values.url), ...Object.fromEntries(filled.filter(([name]) => name !== 'url')) } as NewLink
+  const sent = sentValues(values)
+  const filled = Object.entries(sent).filter(([name, value]) => value !== false && !isEmpty(value) && name !== 'url')
+  return { url: sent.url, ...Object.fromEntries(filled) }
 }
 
 /** The body that changes a link: only what differs, with null for what was emptied. */
 export function linkPatchBody(before: BuilderValues, after: BuilderValues): LinkPatch {
-  const changed = (Object.keys(after) as FieldName[]).filter((name) => String(after[name]) !== String(before[name]))
-  return Object.fromEntries(
-    changed.map((name) => [name, name === 'url' ? withScheme(after.url) : after[name] === '' ? null : after[name]]),
+  const sent = sentValues(after)
+  const changed = (Object.keys(after) as FieldName[]).filter(
+    (name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]),
   )
+  const isList = (name: FieldName) => name === 'tagIds' || name === 'webhookIds'
+  return Object.fromEntries(changed.map((name) => [name, isEmpty(sent[name]) && !isList(name) ? null : sent[name]]))
+}
+
+/** The values as the server takes them: destinations with their scheme, and no country without one. */
+function sentValues(values: BuilderValues): BuilderValues {
+  const countries = Object.entries(values.geo).filter(([, url]) => url.trim() !== '')
+  return {
+    ...values,
+    url: withScheme(values.url),
+    expiredUrl: withScheme(values.expiredUrl),
+    ios: withScheme(values.ios),
+    android: withScheme(values.android),
+    image: withScheme(values.image),
+    geo: Object.fromEntries(countries.map(([country, url]) => [country, withScheme(url)])),
+    testVariants: values.testVariants.map(({ url, percentage }) => ({ url: withScheme(url), percentage })),
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 }
 
 /** A destination as people type it: acme.com/a is https://acme.com/a. */

@@ -2,7 +2,7 @@ import { useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { call } from '../../app/call.ts'
 import { useWorkspace } from '../../app/workspace.ts'
-import { toast } from '../../ui/toast.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import type { Link } from './queries.ts'
 import { useReadLinksAgain } from './read-again.ts'
 import { shortAddress } from './texts.ts'
@@ -20,7 +20,7 @@ export function useLinkActions() {
       await work()
       return true
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
       return false
     } finally {
       await readAgain()

@@ -31,12 +31,23 @@ export function LinkSettings({ link }: { link: Link }) {
     ['password', <Trans key="n">Password</Trans>, link.password && <Trans key="v">set</Trans>],
     ['ios', 'iOS', link.ios],
     ['android', 'Android', link.android],
+    ['geo', <Trans key="n">Countries</Trans>, link.geo && <Addresses key="v" named={Object.entries(link.geo)} />],
+    [
+      'test',
+      <Trans key="n">A/B test</Trans>,
+      link.testVariants && (
+        <Addresses key="v" named={link.testVariants.map(({ url, percentage }) => [`${percentage} %`, url])} />
+      ),
+    ],
     [
       'conversion',
       <Trans key="n">Leads and sales</Trans>,
       link.trackConversion ? <Trans key="v">tracked</Trans> : <Trans key="v">not tracked</Trans>,
     ],
+    ['rewrite', <Trans key="n">Short address</Trans>, link.rewrite && <Trans key="v">stays in the browser</Trans>],
+    ['index', <Trans key="n">Search engines</Trans>, link.doIndex && <Trans key="v">index it</Trans>],
     ['externalId', <Trans key="n">External id</Trans>, link.externalId],
+    ['tenantId', <Trans key="n">Tenant id</Trans>, link.tenantId],
     ['created', <Trans key="n">Created</Trans>, <Time key="v" at={link.createdAt} timeZone={timeZone} />],
     [
       'id',
@@ -76,5 +87,17 @@ function AllTags({ tags }: { tags: NonNullable<Link['tags']> }) {
         </Tag>
       ))}
     </span>
+  )
+}
+
+function Addresses({ named }: { named: [string, string][] }) {
+  return (
+    <ul>
+      {named.map(([name, url]) => (
+        <li key={`${name} ${url}`}>
+          <span className="text-muted">{name}</span> {url}
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -6,7 +6,7 @@ import { useWorkspace } from '../../app/workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { Menu, MenuContent, MenuItem, MenuLine, MenuTrigger } from '../../ui/menu.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import { useWorkspaceSettings } from './queries.ts'
 import { type LinksSearch, linksQuery } from './search.ts'
 
@@ -21,7 +21,7 @@ export function MoreMenu({ search }: { search: LinksSearch }) {
       const count = await exportLinks(linksQuery(search, timeZone), slug)
       toast({ title: t`Exported ${plural(count, { one: '# link', other: '# links' })}` })
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
     }
   }
   return (

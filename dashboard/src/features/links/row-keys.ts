@@ -35,6 +35,7 @@ export function useRowKeys(list: LinkList | undefined, selection: LinkSelection 
           keys: 'x',
           run: onFocused(({ id }) => selection.toggle(id, false)),
         },
+        { id: 'links.selectAll', name: t`Select all that match`, keys: 'Shift+X', run: selection.selectAll },
         {
           id: 'links.duplicate',
           name: t`Duplicate the link`,

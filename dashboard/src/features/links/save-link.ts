@@ -3,7 +3,7 @@ import type { QrDesign } from '@tributary/contract/qr-designs'
 import { useEffect, useRef, useState } from 'react'
 import { call } from '../../app/call.ts'
 import { useWorkspace } from '../../app/workspace.ts'
-import { toast } from '../../ui/toast.tsx'
+import { toastError } from '../../ui/toast.tsx'
 import { type BuilderValues, linkPatchBody, newLinkBody } from './builder-values.ts'
 import type { Link } from './queries.ts'
 import { useReadLinksAgain } from './read-again.ts'
@@ -55,7 +55,7 @@ export function useSaveLink(edited: Link | undefined) {
 }
 
 function report(error: unknown): void {
-  toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+  toastError(error)
 }
 
 /** Unlike `randomUUID`, it works on pages without https too. */

@@ -21,7 +21,7 @@ export function RolesPage() {
     >
       <Panel>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-        <section aria-label={t`Roles`} tabIndex={0} className="overflow-x-auto rounded-lg">
+        <section aria-label={t`Roles`} tabIndex={0} className="relative overflow-x-auto rounded-lg">
           <table aria-label={t`Roles`} className="w-full min-w-160 text-sm">
             <thead>
               <tr className="border-b">

@@ -7,7 +7,7 @@ import { Dialog, DialogContent } from '../../ui/dialog.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { usePaused } from '../../ui/paused.ts'
 import { Skeleton } from '../../ui/skeleton.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import { ColorFields } from './color-fields.tsx'
 import { LabelField, LogoField } from './content-fields.tsx'
 import { closeDesigner, type DesignTarget } from './designer-state.ts'
@@ -121,7 +121,7 @@ function useStore(scope: Scope | undefined, { domain, name }: DesignTarget) {
       await work()
       return true
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
       return false
     } finally {
       setStoring(false)

@@ -1,6 +1,5 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Link as RouteLink } from '@tanstack/react-router'
-import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useCommands } from '../../app/commands.ts'
 import { ErrorMessage } from '../../app/errors.tsx'
@@ -11,8 +10,9 @@ import { ConfirmName } from '../../ui/confirm-name.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { Message } from '../../ui/message.tsx'
+import { RowActions } from '../../ui/row-actions.tsx'
 import { Tag } from '../../ui/tag.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import { useLinkCounts } from '../links/link-counts.ts'
 import { LinksBeside } from '../links/links-beside.tsx'
 import { type LinkTag, TagDialog } from './tag-dialog.tsx'
@@ -116,14 +116,7 @@ function TagRow({ tag, count, onEdit, onRemove }: RowProps) {
       </div>
       <span className="text-muted">{count !== undefined && <Plural value={count} one="# link" other="# links" />}</span>
       {onEdit && (
-        <span className="flex">
-          <Button kind="quiet" size="icon" aria-label={t`Edit ${name}`} onClick={onEdit}>
-            <Pencil size={14} aria-hidden />
-          </Button>
-          <Button kind="quiet" size="icon" aria-label={t`Delete ${name}`} onClick={onRemove}>
-            <Trash2 size={14} aria-hidden />
-          </Button>
-        </span>
+        <RowActions labels={{ edit: t`Edit ${name}`, remove: t`Delete ${name}` }} onEdit={onEdit} onRemove={onRemove} />
       )}
     </>
   )
@@ -140,7 +133,7 @@ function useRemoval() {
       await remove(tag)
       toast({ title: t`Deleted the tag ${name}`, undo: () => creating.mutate({ body: { name, color } }) })
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
     }
   }
   return { remove, removeUnused, error: deleting.error?.message, isBusy: deleting.isPending }

@@ -1,5 +1,4 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useCommands } from '../../app/commands.ts'
 import { ErrorMessage } from '../../app/errors.tsx'
@@ -9,7 +8,8 @@ import { Button } from '../../ui/button.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { Message } from '../../ui/message.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { RowActions } from '../../ui/row-actions.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import { LinksBeside } from '../links/links-beside.tsx'
 import { TemplateDialog } from './template-dialog.tsx'
 import { type UtmTemplate, utmFields } from './template-fields.ts'
@@ -96,14 +96,7 @@ function TemplateRow({ template, onEdit, onRemove }: RowProps) {
         <bdi className="block truncate font-mono text-xs text-muted">{values.join(' ') || '–'}</bdi>
       </div>
       {onEdit && (
-        <span className="flex">
-          <Button kind="quiet" size="icon" aria-label={t`Edit ${name}`} onClick={onEdit}>
-            <Pencil size={14} aria-hidden />
-          </Button>
-          <Button kind="quiet" size="icon" aria-label={t`Delete ${name}`} onClick={onRemove}>
-            <Trash2 size={14} aria-hidden />
-          </Button>
-        </span>
+        <RowActions labels={{ edit: t`Edit ${name}`, remove: t`Delete ${name}` }} onEdit={onEdit} onRemove={onRemove} />
       )}
     </>
   )
@@ -125,7 +118,7 @@ function useRemoval() {
         undo: () => creating.mutate({ body: { name, ...values } }),
       })
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
     }
   }
 }

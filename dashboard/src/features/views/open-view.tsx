@@ -6,7 +6,7 @@ import { useChange } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, TextInput } from '../../ui/field.tsx'
-import { toast } from '../../ui/toast.tsx'
+import { toast, toastError } from '../../ui/toast.tsx'
 import type { View, ViewQuery } from './view-query.ts'
 
 type Props = { view: View; query: ViewQuery; isChanged: boolean; onLeave(): void }
@@ -67,7 +67,7 @@ function useRemoveView() {
       await work()
       return true
     } catch (error) {
-      toast({ kind: 'harm', title: error instanceof Error ? error.message : String(error) })
+      toastError(error)
       return false
     } finally {
       await client.invalidateQueries({ queryKey: [slug, 'listViews'] })

@@ -46,11 +46,11 @@ test('the oldest operations of a workspace lose their undo when the former value
   await buildLink(platform, other.workspace, { key: 'a' })
   const elsewhere = await run(other.ctx, { action: 'update', data: { comments: 'x' } })
   const ids: string[] = []
-  for (const comments of ['1', '2', '3', '4']) {
-    const { id } = await start(ctx, { action: 'update', data: { comments } })
+  for (const text of ['1', '2', '3', '4']) {
+    const { id } = await start(ctx, { action: 'update', data: { comments: text.repeat(1_000) } })
     ids.push(id ?? '')
-    // Each operation has two rows and two comments before and after: about 400 bytes.
-    while (await runBatch(platform, 1_000));
+    // Each operation but the first has two links with 1,000 bytes before and after: with the rest, 4,000 to 5,000 bytes.
+    while (await runBatch(platform, 10_000));
   }
   const until = await Promise.all(ids.map(async (id) => (await getBulkOperation(ctx, id)).undoableUntil !== null))
   expect(until).toEqual([false, false, true, true])

@@ -1,0 +1,199 @@
+import { createClient } from '@tributary/contract/client'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../server/test/build.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+
+/** How long a person takes to find the next control, and to type a character. */
+const look = 500
+const pace = { delay: 60 }
+
+describe.skipIf(lacksBrowser)('the builder', () => {
+  let visiting: Visiting
+  beforeAll(async () => {
+    visiting = await openBrowser()
+  })
+  afterAll(() => visiting?.[Symbol.asyncDispose]())
+
+  const { api } = inject('server')
+  const builderOf = (page: Page) => page.getByRole('dialog', { name: 'New link' })
+  const findLink = async ({ key, domain }: BuiltWorkspace, slug: string) =>
+    createClient({ url: api, token: key })('getLinkInfo', { query: { domain, key: slug } })
+
+  test('a pasted URL is a link with UTM, QR code and password within 30 s, by mouse', async () => {
+    const { page, open, workspace, problems } = await visiting.visit()
+    await open('/links')
+    const started = Date.now()
+    await paste(page, 'https://example.com/pricing')
+    const builder = builderOf(page)
+    await typeInto(page, builder.getByLabel('Slug'), 'pricing')
+    await press(page, builder.getByRole('button', { name: 'UTM' }))
+    await typeInto(page, builder.getByLabel('Source'), 'newsletter')
+    await typeInto(page, builder.getByLabel('Campaign'), 'autumn')
+    await press(page, builder.getByRole('button', { name: 'Password' }))
+    await typeInto(page, builder.getByLabel('Password'), 'open sesame')
+    await press(page, builder.getByRole('button', { name: 'Design the QR code' }))
+    const designer = page.getByRole('dialog', { name: /QR/ })
+    await press(page, designer.getByRole('radio', { name: 'Dots' }))
+    await press(page, designer.getByRole('button', { name: 'Save design' }))
+    await press(page, builder.getByRole('button', { name: 'Create and copy' }))
+    await page.locator('[data-row]').filter({ hasText: '/pricing' }).waitFor()
+    expect(Date.now() - started).toBeLessThan(30_000)
+    const link = await findLink(workspace, 'pricing')
+    expect(link).toMatchObject({ utm_source: 'newsletter', utm_campaign: 'autumn', password: 'open sesame' })
+    expect(problems).toEqual([])
+  })
+
+  test('a pasted URL is a link with UTM, QR code and password within 30 s, by keyboard alone', async () => {
+    const { page, open, workspace, problems } = await visiting.visit()
+    await open('/links')
+    const started = Date.now()
+    await paste(page, 'https://example.com/pricing')
+    await tabTo(page, 'Slug')
+    await page.keyboard.type('pricing', pace)
+    await tabTo(page, 'UTM')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Source')
+    await page.keyboard.type('newsletter', pace)
+    await tabTo(page, 'Password')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Password')
+    await page.keyboard.type('open sesame', pace)
+    expect(
+      await builderOf(page)
+        .getByRole('img', { name: /QR code/ })
+        .count(),
+    ).toBe(1)
+    await page.keyboard.press('ControlOrMeta+Enter')
+    await page.locator('[data-row]').filter({ hasText: '/pricing' }).waitFor()
+    expect(Date.now() - started).toBeLessThan(30_000)
+    expect(await findLink(workspace, 'pricing')).toMatchObject({ utm_source: 'newsletter', password: 'open sesame' })
+    expect(problems).toEqual([])
+  })
+
+  test('targeting, a test, a preview and ids are set, shown on the link’s page, and changed', async () => {
+    const { page, open, workspace, problems } = await visiting.visit()
+    await open('/links')
+    await paste(page, 'https://example.com/all')
+    const builder = builderOf(page)
+    await builder.getByLabel('Slug').fill('all')
+    await builder.getByRole('button', { name: 'Targeting' }).click()
+    await builder.getByLabel('Android').fill('android.example.com')
+    await builder.getByLabel('Add a country').click()
+    await page.getByPlaceholder('Search countries').fill('Austria')
+    await page.getByRole('option', { name: 'Austria' }).click()
+    await builder.getByLabel('Austria', { exact: true }).fill('example.at')
+    await builder.getByRole('button', { name: 'A/B test' }).click()
+    await builder.getByRole('button', { name: 'Start a test' }).click()
+    await builder.getByLabel('Destination B, 50 %').fill('example.com/b')
+    await builder.getByRole('slider').focus()
+    for (let times = 0; times < 2; times += 1) await page.keyboard.press('PageUp')
+    await builder.getByLabel('Destination A, 70 %').waitFor()
+    await builder.getByRole('button', { name: 'Preview' }).click()
+    await builder.getByText('Own title, description and picture').click()
+    await builder.getByLabel('Title', { exact: true }).fill('Everything at once')
+    for (const network of ['LinkedIn', 'X', 'Slack', 'Facebook']) {
+      await builder.getByRole('radio', { name: network, exact: true }).click()
+      await builder.locator('[data-network]').getByText('Everything at once').waitFor()
+    }
+    await builder.getByRole('button', { name: 'Advanced' }).click()
+    await builder.getByText('Keep the short address in the browser').click()
+    await builder.getByLabel('Tenant id').fill('tenant-7')
+    await builder.getByRole('button', { name: 'Create and copy' }).click()
+    await page.locator('[data-row]').filter({ hasText: '/all' }).getByRole('link').click()
+    await page.getByText('https://example.at').waitFor()
+    const link = await findLink(workspace, 'all')
+    expect(link).toMatchObject({
+      android: 'https://android.example.com/',
+      geo: { AT: 'https://example.at/' },
+      testVariants: [
+        { url: 'https://example.com/all', percentage: 70 },
+        { url: 'https://example.com/b', percentage: 30 },
+      ],
+      proxy: true,
+      title: 'Everything at once',
+      rewrite: true,
+      tenantId: 'tenant-7',
+    })
+    expect(Date.parse(link.testCompletedAt)).toBeGreaterThan(Date.now() + 13 * 86_400_000)
+    await page.getByRole('button', { name: 'Actions' }).click()
+    await page.getByRole('menuitem', { name: 'Edit' }).click()
+    const editor = page.getByRole('dialog', { name: /^Edit/ })
+    await editor.getByRole('button', { name: 'Leave out Austria' }).click()
+    await editor.getByRole('button', { name: 'Leave out destination B' }).click()
+    await editor.getByRole('button', { name: 'Save and copy' }).click()
+    await editor.waitFor({ state: 'hidden' })
+    const changed = await findLink(workspace, 'all')
+    expect([changed.geo, changed.testVariants ?? null]).toEqual([null, null])
+    expect(problems).toEqual([])
+  })
+
+  test('every section is accessible in both themes, small and wide, and hostile texts break nothing', async () => {
+    const workspace = await buildWorkspace(visiting.platform)
+    const hostile = `\u202E<img src=x onerror="document.title=1">${'x'.repeat(300)}`
+    await buildLink(visiting.platform, workspace, {
+      key: 'full',
+      geo: { DE: `https://example.com/${'d'.repeat(300)}` },
+      testVariants: [
+        { url: `https://example.com/${'a'.repeat(300)}`, percentage: 90 },
+        { url: 'https://example.com/b', percentage: 10 },
+      ],
+      proxy: true,
+      title: hostile,
+      description: hostile,
+      utm_source: hostile.slice(0, 200),
+      expiresAt: '2099-01-01',
+      password: 'x',
+      externalId: hostile.slice(0, 200),
+    })
+    await eachWidth(async (width) => {
+      const { page, open, problems, context } = await visiting.visit({ workspace, width })
+      await open('/links')
+      await page.locator('[data-row], [data-card]').getByRole('button', { name: 'Actions' }).first().click()
+      await page.getByRole('menuitem', { name: 'Edit' }).click()
+      await page.getByRole('slider').waitFor()
+      for (const network of ['LinkedIn', 'X', 'Slack', 'Facebook']) {
+        await page.getByRole('radio', { name: network, exact: true }).click()
+        await expectAccessible(page)
+      }
+      expect(await page.evaluate('document.querySelector("[role=dialog]").scrollWidth <= innerWidth')).toBe(true)
+      expect(await page.title()).not.toBe('1')
+      expect(problems).toEqual([])
+      await context.close()
+    })
+  })
+})
+
+async function paste(page: Page, text: string): Promise<void> {
+  await page.waitForTimeout(1_500)
+  await page.evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', ${JSON.stringify(text)})
+    document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+  }`)
+  await page.getByRole('dialog', { name: 'New link' }).waitFor()
+}
+
+async function press(page: Page, control: ReturnType<Page['locator']>): Promise<void> {
+  await page.waitForTimeout(look)
+  await control.click()
+}
+
+async function typeInto(page: Page, control: ReturnType<Page['locator']>, text: string): Promise<void> {
+  await press(page, control)
+  await page.keyboard.type(text, pace)
+}
+
+/** Presses Tab until the control with the name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const node = 'document.activeElement'
+  const focused = () =>
+    page.evaluate<string>(
+      `${node}.labels?.[0]?.textContent ?? ${node}.getAttribute('aria-label') ?? ${node}.textContent`,
+    )
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab')
+    if ((await focused()).trim() === name) return page.waitForTimeout(look)
+  }
+  throw new Error(`Tab never reaches ${name}`)
+}
