@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const unit = ['server/test/{floors,words}.test.ts', '{.ci,bench,contract,dashboard,demo,tracker}/**/*.test.ts']
 
-/** What takes longer than all the rest together: load, faults, and thousands of random cases. */
+/** Load, faults and limits in time: nothing runs beside them. */
 const long = [
   'e2e/audit-load.test.ts',
   'e2e/faults/**/*.test.ts',
@@ -13,24 +13,21 @@ const long = [
   'e2e/processes.test.ts',
   'e2e/redirect-faults.test.ts',
   'e2e/restore.test.ts',
-  'server/src/features/*/agreement.test.ts',
   'server/src/features/auth/{enumeration,flood}.test.ts',
-  'server/src/features/*/journeys.test.ts',
   'server/src/features/*/memory.test.ts',
-  'server/src/features/*/pages.test.ts',
   'server/src/features/*/takeover.test.ts',
-  'server/test/program-model/journeys.test.ts',
 ]
 const dashboard = 'e2e/dashboard/**/*.test.ts'
 /** Stories that measure time, so that nothing runs beside them. */
-const timed = 'e2e/dashboard/{large-list,speed}.test.ts'
+const timed = 'e2e/dashboard/{large-list,paste,speed}.test.ts'
 const installed = '**/node_modules/**'
 
 /** `unit` needs nothing; `engines` starts its own; `server`, `dashboard`, `deploy`, `e2e` and `long` share what the global setup starts. */
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: tests wait for engines a quarter of their time.
+    maxWorkers: 3,
     projects: [
       { test: { name: 'unit', include: unit, testTimeout: 120_000 } },
       {
@@ -49,7 +46,7 @@ export default defineConfig({
           include: ['server/**/*.test.ts'],
           exclude: [installed, ...unit, ...long],
           globalSetup: 'server/test/global-setup.ts',
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },
         },
@@ -71,10 +68,9 @@ export default defineConfig({
           name: 'deploy',
           include: ['deploy/**/*.test.ts'],
           globalSetup: 'server/test/global-setup.ts',
-          fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
       {

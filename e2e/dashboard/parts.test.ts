@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../engines/port.ts'
+import { eventually } from '../../server/test/stack.ts'
 import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
 
 /* What `npm run dev --workspace dashboard` starts, in front of the server of the test run. */
@@ -22,16 +23,7 @@ describe.skipIf(lacksBrowser)('the dashboard in development', () => {
       env: { ...process.env, API_URL: api },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
-    await expect
-      .poll(
-        () =>
-          fetch(`${url}/app/`).then(
-            ({ ok }) => ok,
-            () => false,
-          ),
-        { timeout: 60_000, interval: 300 },
-      )
-      .toBe(true)
+    await eventually(async () => expect((await fetch(`${url}/app/`)).status).toBe(200), 60_000)
   })
   afterAll(async () => {
     if (vite?.exitCode === null) {

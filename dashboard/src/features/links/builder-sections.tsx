@@ -97,9 +97,14 @@ function UtmSection({ values, set, errors }: BuilderForm) {
         ))}
       </div>
       {values.url && (
-        <p className="max-h-16 overflow-y-auto rounded-md bg-hover px-2.5 py-1.5 font-mono text-xs text-muted wrap-anywhere">
+        <section
+          aria-label={t`Destination with UTM`}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          className="max-h-16 overflow-y-auto rounded-md bg-hover px-2.5 py-1.5 font-mono text-xs text-muted wrap-anywhere"
+        >
           <bdi>{addUtm(values.url, values)}</bdi>
-        </p>
+        </section>
       )}
     </>
   )
