@@ -69,19 +69,16 @@ async function waitUntilQuiet(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle')
 }
 
-/** Expects no violation of WCAG 2.2 A and AA, nor of axe's best practices, in both themes. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Expects no violation of WCAG 2.2 A and AA, nor of axe's best practices, in both themes; in the page, or in a part of it. */
+export async function expectAccessible(page: Page, part = ':root'): Promise<void> {
+  // Legacy mode needs no second page. It differs only for frames of other origins, and there are none.
+  const axe = () => new AxeBuilder({ page }).setLegacyMode().include(part)
   await page.emulateMedia({ colorScheme: 'light' })
-  const found = await findViolations(axe(page))
+  const found = await findViolations(axe())
   await page.emulateMedia({ colorScheme: 'dark' })
   // Themes differ in colours only.
-  found.push(...(await findViolations(axe(page).withRules(['color-contrast', 'link-in-text-block']))))
+  found.push(...(await findViolations(axe().withRules(['color-contrast', 'link-in-text-block']))))
   expect(found).toEqual([])
-}
-
-/** Legacy mode needs no second page. It differs only for frames of other origins, and there are none. */
-function axe(page: Page): AxeBuilder {
-  return new AxeBuilder({ page }).setLegacyMode()
 }
 
 async function findViolations(builder: AxeBuilder): Promise<string[]> {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freePort } from '../../engines/port.ts'
 import { eventually } from '../../server/test/stack.ts'
-import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
 
 /* What `npm run dev --workspace dashboard` starts, in front of the server of the test run. */
 describe.skipIf(lacksBrowser)('the dashboard in development', () => {
@@ -43,14 +43,19 @@ describe.skipIf(lacksBrowser)('the dashboard in development', () => {
       for (const name of headings) await page.getByRole('heading', { name, exact: true }).waitFor()
       await expectAccessible(page)
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-      for (const name of ['Open dialog', 'Open confirmation', 'Open drawer', 'Open menu', 'Show toast', 'Show error']) {
-        await page.getByRole('button', { name }).click()
-        await expectAccessible(page)
-        await page.keyboard.press('Escape')
-      }
       expect(errors).toEqual([])
       await context.close()
     })
+  })
+
+  test('shows what opens above the page, accessible in both themes', async () => {
+    const { page } = await visiting.visit({ width: widths.small })
+    await page.goto(`${url}/app/_parts`)
+    for (const name of ['Open dialog', 'Open confirmation', 'Open drawer', 'Open menu', 'Show toast', 'Show error']) {
+      await page.getByRole('button', { name }).click({ timeout: 120_000 })
+      await expectAccessible(page, '[role=dialog], [role=menu], [role=region]')
+      await page.keyboard.press('Escape')
+    }
   })
 
   test('serves the pages of a workspace, whose calls reach the server', async () => {

@@ -9,7 +9,7 @@ const days = (count: number, value: (index: number) => number): Point[] =>
 
 const series = {
   'A month': days(30, (index) => Math.round(800 + 500 * Math.sin(index / 2) + index * 20)),
-  'A year': days(365, (index) => Math.round(4_000 + 3_000 * Math.sin(index / 30))),
+  'A quarter': days(90, (index) => Math.round(4_000 + 3_000 * Math.sin(index / 30))),
   'Only zeros': days(30, () => 0),
   'One day': days(1, () => 7),
   'Very large': days(7, (index) => 9e14 + index * 1e13),

@@ -35,11 +35,11 @@ export function useUndoable(): Toast['undo'] {
   return last && (() => undoShown(last))
 }
 
-/** Shows the toasts; once per page. */
+/** Shows the toasts, away from the buttons of a drawer; once per page. */
 export function Toaster() {
   const { t } = useLingui()
   return (
-    <Radix.Provider label={t`Notification`} swipeDirection="right">
+    <Radix.Provider label={t`Notification`} swipeDirection="left">
       {useShown().map((one) => (
         <Radix.Root
           key={one.id}
@@ -70,7 +70,7 @@ export function Toaster() {
           </Radix.Close>
         </Radix.Root>
       ))}
-      <Radix.Viewport className="fixed right-3 bottom-3 z-60 flex w-90 max-w-[calc(100vw-24px)] flex-col gap-2 outline-none max-md:bottom-18" />
+      <Radix.Viewport className="fixed bottom-3 left-3 z-60 flex w-90 max-w-[calc(100vw-24px)] flex-col gap-2 outline-none max-md:bottom-18 md:left-59" />
     </Radix.Provider>
   )
 }

@@ -112,7 +112,7 @@ function Preview({ url, design, isDimmed }: { url: string; design: QrDesign; isD
 }
 
 /** Stores the design for the chosen scope, and offers to take that back. */
-function useStore(scope: Scope | undefined, { domain, name }: DesignTarget) {
+function useStore(scope: Scope | undefined, { domain, name, onUse }: DesignTarget) {
   const { t } = useLingui()
   const [isStoring, setStoring] = useState(false)
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {
@@ -133,7 +133,8 @@ function useStore(scope: Scope | undefined, { domain, name }: DesignTarget) {
     const isDone = await attempt(() => scope.store(design))
     const names = { link: name, domain, workspace: t`the workspace` }
     const title = design ? t`Saved the QR design of ${names[scope.id]}` : t`Removed the QR design of ${names[scope.id]}`
-    if (isDone) toast({ title, undo: () => attempt(() => scope.store(before)) })
+    // A new link has its design only when it is created.
+    if (isDone && !onUse) toast({ title, undo: () => attempt(() => scope.store(before)) })
     return isDone
   }
   return { store, isStoring }
