@@ -12,7 +12,7 @@ describe.skipIf(lacksBrowser)('the builder', () => {
   afterAll(() => visiting?.[Symbol.asyncDispose]())
 
   const { api } = inject('server')
-  const builderOf = (page: Page) => page.getByRole('dialog', { name: 'New link' })
+  const findBuilder = (page: Page) => page.getByRole('dialog', { name: 'New link' })
   const findLink = async ({ key, domain }: BuiltWorkspace, slug: string) =>
     createClient({ url: api, token: key })('getLinkInfo', { query: { domain, key: slug } })
 
@@ -20,7 +20,7 @@ describe.skipIf(lacksBrowser)('the builder', () => {
     const { page, open, workspace, problems } = await visiting.visit()
     await open('/links')
     await paste(page, 'https://example.com/all')
-    const builder = builderOf(page)
+    const builder = findBuilder(page)
     await builder.getByLabel('Slug').fill('all')
     await builder.getByRole('button', { name: 'Targeting' }).click()
     await builder.getByLabel('Android').fill('android.example.com')

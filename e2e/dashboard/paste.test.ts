@@ -16,7 +16,7 @@ describe.skipIf(lacksBrowser)('a pasted URL', () => {
   afterAll(() => visiting?.[Symbol.asyncDispose]())
 
   const { api } = inject('server')
-  const builderOf = (page: Page) => page.getByRole('dialog', { name: 'New link' })
+  const findBuilder = (page: Page) => page.getByRole('dialog', { name: 'New link' })
   const findLink = async ({ key, domain }: BuiltWorkspace, slug: string) =>
     createClient({ url: api, token: key })('getLinkInfo', { query: { domain, key: slug } })
 
@@ -25,7 +25,7 @@ describe.skipIf(lacksBrowser)('a pasted URL', () => {
     await open('/links')
     const started = Date.now()
     await paste(page, 'https://example.com/pricing')
-    const builder = builderOf(page)
+    const builder = findBuilder(page)
     await typeInto(page, builder.getByLabel('Slug'), 'pricing')
     await press(page, builder.getByRole('button', { name: 'UTM' }))
     await typeInto(page, builder.getByLabel('Source'), 'newsletter')
@@ -60,7 +60,7 @@ describe.skipIf(lacksBrowser)('a pasted URL', () => {
     await tabTo(page, 'Password')
     await page.keyboard.type('open sesame', pace)
     expect(
-      await builderOf(page)
+      await findBuilder(page)
         .getByRole('img', { name: /QR code/ })
         .count(),
     ).toBe(1)

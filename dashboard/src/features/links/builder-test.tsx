@@ -38,7 +38,7 @@ export function TestSection({ values, set, errors }: BuilderForm) {
     <>
       <ShareBar variants={variants} onChange={(testVariants) => set({ testVariants })} />
       {variants.map(({ url, percentage }, index) => {
-        const name = letterOf(index)
+        const name = letter(index)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: A destination is known by its place alone.
           <div key={index} className="flex items-end gap-1.5">
@@ -113,7 +113,7 @@ function ShareBar({ variants, onChange }: BarProps) {
           style={{ flexGrow: percentage, flexBasis: 0 }}
           className="grid place-items-center overflow-hidden border-r border-line-strong bg-accent-soft text-xs first:rounded-l-md last:rounded-r-md last:border-r-0"
         >
-          {letterOf(index)} {percentage} %
+          {letter(index)} {percentage} %
         </div>
       ))}
       {ends.map((end, index) => (
@@ -122,7 +122,7 @@ function ShareBar({ variants, onChange }: BarProps) {
           key={index}
           role="slider"
           tabIndex={0}
-          aria-label={t`Share of destination ${letterOf(index)}`}
+          aria-label={t`Share of destination ${letter(index)}`}
           aria-valuemin={leastShare}
           aria-valuemax={100 - leastShare * (variants.length - 1)}
           aria-valuenow={variants[index]?.percentage}
@@ -137,6 +137,6 @@ function ShareBar({ variants, onChange }: BarProps) {
   )
 }
 
-function letterOf(index: number): string {
+function letter(index: number): string {
   return 'ABCD'.charAt(index)
 }

@@ -90,14 +90,14 @@ const texts = [
   'tenantId',
   ...utmNames,
 ] as const
-const kept = ['url', 'domain', 'key', 'expiresAt', 'testCompletedAt', 'webhookIds'] as const
+const unchanged = ['url', 'domain', 'key', 'expiresAt', 'testCompletedAt', 'webhookIds'] as const
 const switches = ['trackConversion', 'proxy', 'rewrite', 'doIndex'] as const
 
 export function linkValues(link: Link): BuilderValues {
   return {
     ...blankValues,
     ...Object.fromEntries(texts.map((name) => [name, link[name] ?? ''])),
-    ...Object.fromEntries([...kept, ...switches].map((name) => [name, link[name]])),
+    ...Object.fromEntries([...unchanged, ...switches].map((name) => [name, link[name]])),
     tagIds: link.tags?.map(({ id }) => id) ?? [],
     geo: link.geo ?? {},
     testVariants: link.testVariants ?? [],
