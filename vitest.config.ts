@@ -18,8 +18,8 @@ const long = [
   'server/src/features/*/takeover.test.ts',
 ]
 const dashboard = 'e2e/dashboard/**/*.test.ts'
-/** A story that measures time, so that nothing runs beside it. */
-const timed = 'e2e/dashboard/paste.test.ts'
+/** Stories that measure time, so that nothing runs beside them. */
+const timed = 'e2e/dashboard/{large-list,paste}.test.ts'
 const installed = '**/node_modules/**'
 
 /** `unit` needs nothing; `engines` starts its own; `server`, `dashboard`, `deploy`, `e2e` and `long` share what the global setup starts. */

@@ -7,14 +7,16 @@ export type Screen = {
   isOutside?: boolean
   /** Slug of the workspace, if it is not the one with the sample data. */
   workspace?: string
+  /** Whether guides show it: `npm run screenshots -- --docs` takes these. */
+  isInDocs?: true
   /** Brings the page into the state to show: opens a dialog, types, waits. */
   prepare?: (page: Page) => Promise<void>
 }
 
 /** Every screen and state that `npm run screenshots` takes a picture of. */
 export const screens: Screen[] = [
-  { name: 'home', path: '' },
-  { name: 'home-first-steps', path: '', workspace: 'demo-pro' },
+  { name: 'home', isInDocs: true, path: '' },
+  { name: 'home-first-steps', isInDocs: true, path: '', workspace: 'demo-pro' },
   {
     name: 'home-script',
     path: '',
@@ -22,11 +24,12 @@ export const screens: Screen[] = [
     prepare: (page) => page.getByRole('button', { name: /^Put the script/ }).click(),
   },
   { name: 'new-workspace', path: '/app/new', isOutside: true },
-  { name: 'links', path: '/links' },
+  { name: 'links', isInDocs: true, path: '/links' },
   { name: 'links-no-match', path: '/links?search=nothing-has-this' },
   { name: 'links-deleted', path: '/links/deleted' },
   {
     name: 'link',
+    isInDocs: true,
     path: '/links',
     prepare: async (page) => {
       await page.locator('[data-row-link]').first().click()
@@ -36,6 +39,7 @@ export const screens: Screen[] = [
   },
   {
     name: 'links-selected',
+    isInDocs: true,
     path: '/links',
     prepare: async (page) => {
       for (const index of [1, 2, 3])
@@ -71,6 +75,7 @@ export const screens: Screen[] = [
   },
   {
     name: 'builder',
+    isInDocs: true,
     path: '/links',
     prepare: async (page) => {
       await page.keyboard.press('c')
@@ -79,7 +84,37 @@ export const screens: Screen[] = [
       await builder.getByLabel('Slug').fill('winter-26')
       await builder.getByRole('button', { name: 'UTM' }).click()
       await builder.getByLabel('Source').fill('newsletter')
+      await builder.locator('img').first().waitFor()
       await page.waitForTimeout(900)
+    },
+  },
+  {
+    name: 'builder-targeting',
+    path: '/links',
+    prepare: async (page) => {
+      await page.keyboard.press('c')
+      const builder = page.getByRole('dialog')
+      await builder.getByLabel('Destination').fill('https://acme.com/pricing')
+      await builder.getByRole('button', { name: 'Targeting' }).click()
+      await builder.getByLabel('Android').fill('https://play.example.com/acme')
+      await builder.getByRole('button', { name: 'A/B test' }).click()
+      await builder.getByRole('button', { name: 'Start a test' }).click()
+      await builder.getByLabel('Destination B, 50 %').fill('https://acme.com/pricing-b')
+      await builder.getByLabel('Destination B, 50 %').scrollIntoViewIfNeeded()
+    },
+  },
+  {
+    name: 'builder-preview',
+    path: '/links',
+    prepare: async (page) => {
+      await page.keyboard.press('c')
+      const builder = page.getByRole('dialog')
+      await builder.getByLabel('Destination').fill('https://acme.com/pricing')
+      await builder.getByRole('button', { name: 'Preview' }).click()
+      await builder.getByLabel('Own title, description and picture').click()
+      await builder.getByLabel('Title', { exact: true }).fill('Plans for every team')
+      await builder.getByLabel('Description', { exact: true }).fill('Start free; pay when you grow.')
+      await builder.locator('[data-network]').scrollIntoViewIfNeeded()
     },
   },
   { name: 'folders', path: '/links/folders' },
@@ -88,6 +123,7 @@ export const screens: Screen[] = [
   { name: 'import', path: '/links/import' },
   {
     name: 'import-checked',
+    isInDocs: true,
     path: '/links/import',
     prepare: async (page) => {
       const lines = ['Link,Title,Long URL,Tags', 'bit.ly/a,Sale,https://example.com/a,press', 'bit.ly/b,Broken,,']
@@ -100,6 +136,7 @@ export const screens: Screen[] = [
   },
   {
     name: 'qr-designer',
+    isInDocs: true,
     path: '/links',
     prepare: async (page) => {
       await page.getByRole('button', { name: 'Actions' }).first().click()
@@ -143,6 +180,7 @@ export const screens: Screen[] = [
   },
   {
     name: 'domain-pending',
+    isInDocs: true,
     path: '/domains',
     prepare: async (page) => {
       await page.getByRole('button', { name: 'Add domain' }).first().click()
@@ -174,13 +212,14 @@ export const screens: Screen[] = [
     },
   },
   { name: 'settings-general', path: '/settings/general' },
-  { name: 'settings-members', path: '/settings/members' },
+  { name: 'settings-members', isInDocs: true, path: '/settings/members' },
   { name: 'settings-invites', path: '/settings/invites' },
   { name: 'settings-roles', path: '/settings/roles' },
   { name: 'settings-keys', path: '/settings/keys' },
   { name: 'settings-account', path: '/settings/account' },
   {
     name: 'settings-key-drawer',
+    isInDocs: true,
     path: '/settings/keys',
     prepare: async (page) => {
       await page.getByRole('button', { name: 'Create key' }).first().click()

@@ -1,5 +1,5 @@
 // `npm run screenshots [-- <folder> [part of a picture's name]]`: starts the demo and takes a picture of every screen and
-// state, in both themes, wide and small, into the folder.
+// state, in both themes, wide and small, into the folder. `-- --docs` takes the pictures of the guides anew.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
@@ -9,12 +9,22 @@ import { type Browser, chromium } from 'playwright-core'
 import { buildDashboard } from '../../demo/dashboard.ts'
 import { type Screen, screens } from './screens.ts'
 
-const [folder = 'screenshots', part = ''] = process.argv.slice(2)
+const isDocs = process.argv[2] === '--docs'
+const [folder = 'screenshots', part = ''] = isDocs ? ['docs/public/screenshots'] : process.argv.slice(2)
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
-const views = [
-  { name: 'wide', viewport: { width: 1440, height: 900 } },
-  { name: 'small', viewport: { width: 360, height: 780 } },
+const [wide, small] = [
+  { width: 1440, height: 900 },
+  { width: 360, height: 780 },
 ]
+type View = { name: string; viewport: typeof wide; colorScheme: 'light' | 'dark' }
+const views: View[] = isDocs
+  ? [{ name: '', viewport: { width: 1200, height: 750 }, colorScheme: 'light' }]
+  : [
+      { name: '-wide-light', viewport: wide, colorScheme: 'light' },
+      { name: '-wide-dark', viewport: wide, colorScheme: 'dark' },
+      { name: '-small-light', viewport: small, colorScheme: 'light' },
+      { name: '-small-dark', viewport: small, colorScheme: 'dark' },
+    ]
 type Demo = { api: string; app: string }
 
 await buildDashboard()
@@ -40,18 +50,16 @@ async function takeAll(browser: Browser, { api, app }: Demo): Promise<void> {
   await page.waitForURL(/\/app\/demo-business/)
   const storageState = await signedIn.storageState()
   let count = 0
-  for (const { name, viewport } of views) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const context = await browser.newContext({ storageState, viewport, colorScheme, reducedMotion: 'reduce' })
-      context.setDefaultTimeout(120_000)
-      for (const screen of screens) {
-        const picture = `${screen.name}-${name}-${colorScheme}`
-        if (!picture.includes(part)) continue
-        await takeOne(context, api, screen, picture)
-        count += 1
-      }
-      await context.close()
+  for (const { name, viewport, colorScheme } of views) {
+    const context = await browser.newContext({ storageState, viewport, colorScheme, reducedMotion: 'reduce' })
+    context.setDefaultTimeout(120_000)
+    for (const screen of screens.filter(({ isInDocs }) => !isDocs || isInDocs)) {
+      const picture = `${screen.name}${name}`
+      if (!picture.includes(part)) continue
+      await takeOne(context, api, screen, picture)
+      count += 1
     }
+    await context.close()
   }
   console.log(`${count} pictures in ${folder}`)
 }

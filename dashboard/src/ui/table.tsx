@@ -1,7 +1,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Checkbox } from './checkbox.tsx'
 import { Skeleton } from './skeleton.tsx'
 import { useSmallScreen } from './small-screen.ts'
@@ -110,7 +110,7 @@ function WideTable<Row>(props: ViewProps<Row>) {
   const leastWidth = columns.reduce((sum, column) => sum + (column.isWide ? 0 : (column.width ?? leastFlexible)), 44)
   // A table that is too wide scrolls sideways within itself; its header then can't stay at the top of the window.
   const isScrolled = width > 0 && leastWidth > width
-  const shared = { columns, rowId, rowLabel, rowHeight, selection, onOpen }
+  const latest = useLatest({ selection, onOpen })
   return (
     <div
       className={isScrolled ? 'overflow-x-auto' : ''}
@@ -125,7 +125,7 @@ function WideTable<Row>(props: ViewProps<Row>) {
         <colgroup>
           {selection && <col className="w-11" />}
           {columns.map(({ id, width, isWide }) => (
-            <col key={id} style={{ width }} className={isWide ? 'max-lg:hidden' : ''} />
+            <col key={id} style={{ width }} className={isWide ? 'max-[1340px]:hidden' : ''} />
           ))}
         </colgroup>
         <thead>
@@ -150,7 +150,13 @@ function WideTable<Row>(props: ViewProps<Row>) {
             row === undefined ? (
               <LoadingRow key={key} {...{ index, columns, rowHeight }} isSelectable={selection !== undefined} />
             ) : (
-              <TableRow key={key} {...shared} {...{ index, row }} />
+              <TableRow
+                key={key}
+                {...{ index, row, columns, rowHeight, latest }}
+                id={rowId(row)}
+                label={rowLabel(row)}
+                isSelected={selection?.has(rowId(row))}
+              />
             ),
           )}
           <Space height={space.after} span={span} />
@@ -179,7 +185,7 @@ function HeaderCell<Row>({ name, isNumber, isWide, sort, sorted, onSort }: Heade
     <th
       scope="col"
       aria-sort={isSorted ? order : undefined}
-      className={`sticky top-0 z-10 h-9 border-b bg-surface px-3 font-normal text-muted last:rounded-tr-lg ${isNumber ? 'text-right' : 'text-left'} ${isWide ? 'max-lg:hidden' : ''}`}
+      className={`sticky top-0 z-10 h-9 border-b bg-surface px-3 font-normal text-muted last:rounded-tr-lg ${isNumber ? 'text-right' : 'text-left'} ${isWide ? 'max-[1340px]:hidden' : ''}`}
     >
       {sort === undefined ? (
         name
@@ -201,33 +207,44 @@ function HeaderCell<Row>({ name, isNumber, isWide, sort, sorted, onSort }: Heade
   )
 }
 
-type RowProps<Row> = Pick<Props<Row>, 'columns' | 'rowId' | 'rowLabel' | 'rowHeight' | 'selection' | 'onOpen'> & {
+type Handlers<Row> = Pick<Props<Row>, 'selection' | 'onOpen'>
+type RowProps<Row> = Pick<Props<Row>, 'columns' | 'rowHeight'> & {
   row: Row
   index: number
+  id: string
+  label: string
+  /** Undefined if rows can't be selected. */
+  isSelected: boolean | undefined
+  latest: RefObject<Handlers<Row>>
 }
 
-function TableRow<Row>({ row, index, columns, rowId, rowLabel, rowHeight, selection, onOpen }: RowProps<Row>) {
-  const id = rowId(row)
-  const isSelected = selection?.has(id) ?? false
+/** Drawn again only when it changes: scrolling draws the rows that come into view and no other. */
+const TableRow = memo(PlainRow) as typeof PlainRow
+
+function PlainRow<Row>({ row, index, id, label, columns, rowHeight, isSelected, latest }: RowProps<Row>) {
   return (
     <tr
       data-row={id}
       data-index={index}
       aria-rowindex={index + 2}
-      aria-selected={selection && isSelected}
-      onClick={(event) => isPlainClick(event.nativeEvent) && onOpen(row)}
+      aria-selected={isSelected}
+      onClick={(event) => isPlainClick(event.nativeEvent) && latest.current.onOpen(row)}
       className="group/row cursor-pointer border-b last:border-b-0 hover:bg-hover has-[[data-row-link]:focus-visible]:bg-hover aria-selected:bg-accent-soft"
     >
-      {selection && (
+      {isSelected !== undefined && (
         <td style={{ height: rowHeight }} className="pl-3.5">
-          <RowCheckbox id={id} label={rowLabel(row)} selection={selection} />
+          <RowCheckbox
+            label={label}
+            isSelected={isSelected}
+            onToggle={(isRange) => latest.current.selection?.toggle(id, isRange)}
+          />
         </td>
       )}
       {columns.map((column) => (
         <td
           key={column.id}
           style={{ height: rowHeight }}
-          className={`px-3 ${column.isNumber ? 'text-right' : ''} ${column.isWide ? 'max-lg:hidden' : ''}`}
+          className={`px-3 ${column.isNumber ? 'text-right' : ''} ${column.isWide ? 'max-[1340px]:hidden' : ''}`}
         >
           {column.cell(row)}
         </td>
@@ -244,7 +261,7 @@ function LoadingRow({ index, columns, rowHeight, isSelectable }: LoadingProps) {
     <tr aria-rowindex={index + 2} className="border-b last:border-b-0">
       {isSelectable && <td style={{ height: rowHeight }} />}
       {columns.map(({ id, isWide }) => (
-        <td key={id} style={{ height: rowHeight }} className={`px-3 ${isWide ? 'max-lg:hidden' : ''}`}>
+        <td key={id} style={{ height: rowHeight }} className={`px-3 ${isWide ? 'max-[1340px]:hidden' : ''}`}>
           <Skeleton className="w-3/5" />
         </td>
       ))}
@@ -267,7 +284,11 @@ function Cards<Row>(props: ViewProps<Row>) {
         >
           {row !== undefined && selection && (
             <span className="grid size-11 shrink-0 place-items-center">
-              <RowCheckbox id={rowId(row)} label={rowLabel(row)} selection={selection} />
+              <RowCheckbox
+                label={rowLabel(row)}
+                isSelected={selection.has(rowId(row))}
+                onToggle={(isRange) => selection.toggle(rowId(row), isRange)}
+              />
             </span>
           )}
           <div className={`min-w-0 flex-1 py-2.5 pr-3 ${selection && row !== undefined ? '' : 'pl-3'}`}>
@@ -279,15 +300,20 @@ function Cards<Row>(props: ViewProps<Row>) {
   )
 }
 
-function RowCheckbox({ id, label, selection }: { id: string; label: string; selection: Selection }) {
+type CheckboxProps = { label: string; isSelected: boolean; onToggle(isRange: boolean): void }
+
+function RowCheckbox({ label, isSelected, onToggle }: CheckboxProps) {
   const { t } = useLingui()
-  return (
-    <Checkbox
-      aria-label={t`Select ${label}`}
-      checked={selection.has(id)}
-      onClick={(event) => selection.toggle(id, event.shiftKey)}
-    />
-  )
+  return <Checkbox aria-label={t`Select ${label}`} checked={isSelected} onClick={(event) => onToggle(event.shiftKey)} />
+}
+
+/** The newest value, for handlers that stay the same. */
+function useLatest<T>(value: T): RefObject<T> {
+  const latest = useRef(value)
+  useLayoutEffect(() => {
+    latest.current = value
+  })
+  return latest
 }
 
 /** Whether a click was meant for the row and not for a control in it, nor the end of marking text. */

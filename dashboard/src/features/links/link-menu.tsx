@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Archive, CopyPlus, Ellipsis, Pencil, QrCode, Trash2 } from 'lucide-react'
+import { type ComponentProps, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { Menu, MenuContent, MenuItem, MenuLine, MenuTrigger } from '../../ui/menu.tsx'
@@ -9,17 +10,32 @@ import { useLinkActions } from './link-actions.ts'
 import type { Link } from './queries.ts'
 import { designTarget, shortAddress } from './texts.ts'
 
-/** What can be done with a link, with the keys that do it in the list. */
-export function LinkMenu({ link, onDeleted }: { link: Link; onDeleted?(): void }) {
+type Props = { link: Link; onDeleted?(): void }
+
+/** What can be done with a link. The menu itself is made when it is first opened: a list has one per row. */
+export function LinkMenu(props: Props) {
+  const [isMade, setMade] = useState(false)
+  if (isMade) return <MadeMenu {...props} />
+  return <MenuButton link={props.link} aria-haspopup="menu" aria-expanded={false} onClick={() => setMade(true)} />
+}
+
+function MenuButton({ link, ...rest }: ComponentProps<'button'> & { link: Link }) {
   const { t } = useLingui()
+  return (
+    <Button kind="quiet" size="icon" className="size-7!" aria-label={t`Actions for ${shortAddress(link)}`} {...rest}>
+      <Ellipsis size={16} aria-hidden />
+    </Button>
+  )
+}
+
+/** The menu, open, with the keys that do the same in the list. */
+function MadeMenu({ link, onDeleted }: Props) {
   const { remove, archive } = useLinkActions()
   const icon = { size: 14, strokeWidth: 1.75, 'aria-hidden': true }
   return (
-    <Menu>
+    <Menu defaultOpen>
       <MenuTrigger asChild>
-        <Button kind="quiet" size="icon" className="size-7!" aria-label={t`Actions for ${shortAddress(link)}`}>
-          <Ellipsis size={16} aria-hidden />
-        </Button>
+        <MenuButton link={link} />
       </MenuTrigger>
       <MenuContent align="end">
         <MenuItem onSelect={() => openBuilder({ edit: link })}>

@@ -29,7 +29,7 @@ export function LinksTable({ list, sort, onSort, selection, onRange, isDimmed, .
       columns={useLinkColumns(shown)}
       count={list.count}
       row={list.at}
-      rowId={(link) => link.id}
+      rowId={({ id }) => id}
       rowLabel={shortAddress}
       rowHeight={isDense ? 28 : 44}
       cardHeight={88}
