@@ -106,7 +106,6 @@ function WideTable<Row>(props: ViewProps<Row>) {
   const { label, columns, count, shown, space, selection, sort, onSort, rowHeight, rowId, rowLabel, onOpen, width } =
     props
   const { t } = useLingui()
-  const span = columns.length + (selection ? 1 : 0)
   const leastWidth = columns.reduce((sum, column) => sum + (column.isWide ? 0 : (column.width ?? leastFlexible)), 44)
   // A table that is too wide scrolls sideways within itself; its header then can't stay at the top of the window.
   const isScrolled = width > 0 && leastWidth > width
@@ -145,7 +144,7 @@ function WideTable<Row>(props: ViewProps<Row>) {
           </tr>
         </thead>
         <tbody>
-          <Space height={space.before} span={span} />
+          <Space height={space.before} />
           {shown.map(({ key, index, row }) =>
             row === undefined ? (
               <LoadingRow key={key} {...{ index, columns, rowHeight }} isSelectable={selection !== undefined} />
@@ -159,18 +158,19 @@ function WideTable<Row>(props: ViewProps<Row>) {
               />
             ),
           )}
-          <Space height={space.after} span={span} />
+          <Space height={space.after} />
         </tbody>
       </table>
     </div>
   )
 }
 
-function Space({ height, span }: { height: number; span: number }) {
+/** Takes the place of rows that are not in the page. Its one cell must not span columns that a small window hides: they would take room. */
+function Space({ height }: { height: number }) {
   if (height <= 0) return null
   return (
     <tr aria-hidden>
-      <td colSpan={span} style={{ height }} />
+      <td style={{ height }} />
     </tr>
   )
 }
