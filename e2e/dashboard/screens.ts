@@ -15,7 +15,12 @@ export type Screen = {
 
 /** Every screen and state that `npm run screenshots` takes a picture of. */
 export const screens: Screen[] = [
-  { name: 'home', isInDocs: true, path: '' },
+  {
+    name: 'home',
+    isInDocs: true,
+    path: '',
+    prepare: (page) => page.getByRole('heading', { name: 'Top countries' }).waitFor(),
+  },
   { name: 'home-first-steps', isInDocs: true, path: '', workspace: 'demo-pro' },
   {
     name: 'home-script',

@@ -10,7 +10,9 @@ import { buildDashboard } from '../../demo/dashboard.ts'
 import { type Screen, screens } from './screens.ts'
 
 const isDocs = process.argv[2] === '--docs'
-const [folder = 'screenshots', part = ''] = isDocs ? ['docs/public/screenshots'] : process.argv.slice(2)
+const [folder = 'screenshots', part = ''] = isDocs
+  ? ['docs/public/screenshots', process.argv[3]]
+  : process.argv.slice(2)
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const [wide, small] = [
   { width: 1440, height: 900 },
