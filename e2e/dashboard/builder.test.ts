@@ -1,8 +1,7 @@
-import { createClient } from '@tributary/contract/client'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type BuiltWorkspace, buildLink, buildWorkspace } from '../../server/test/build.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildLink, buildWorkspace } from '../../server/test/build.ts'
 import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { findBuilder, findLink, paste } from './builder-steps.ts'
 
 describe.skipIf(lacksBrowser)('the builder', () => {
   let visiting: Visiting
@@ -10,11 +9,6 @@ describe.skipIf(lacksBrowser)('the builder', () => {
     visiting = await openBrowser()
   })
   afterAll(() => visiting?.[Symbol.asyncDispose]())
-
-  const { api } = inject('server')
-  const findBuilder = (page: Page) => page.getByRole('dialog', { name: 'New link' })
-  const findLink = async ({ key, domain }: BuiltWorkspace, slug: string) =>
-    createClient({ url: api, token: key })('getLinkInfo', { query: { domain, key: slug } })
 
   test('targeting, a test, a preview and ids are set, shown on the link’s page, and changed', async () => {
     const { page, open, workspace, problems } = await visiting.visit()
@@ -108,13 +102,3 @@ describe.skipIf(lacksBrowser)('the builder', () => {
     })
   })
 })
-
-async function paste(page: Page, text: string): Promise<void> {
-  await page.waitForTimeout(1_500)
-  await page.evaluate(`{
-    const clipboardData = new DataTransfer()
-    clipboardData.setData('text/plain', ${JSON.stringify(text)})
-    document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
-  }`)
-  await page.getByRole('dialog', { name: 'New link' }).waitFor()
-}

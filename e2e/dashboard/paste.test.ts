@@ -1,8 +1,7 @@
-import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import type { BuiltWorkspace } from '../../server/test/build.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { findBuilder, findLink, paste } from './builder-steps.ts'
 
 /** How long a person takes to find the next control, and to type a character. */
 const look = 500
@@ -14,11 +13,6 @@ describe.skipIf(lacksBrowser)('a pasted URL', () => {
     visiting = await openBrowser()
   })
   afterAll(() => visiting?.[Symbol.asyncDispose]())
-
-  const { api } = inject('server')
-  const findBuilder = (page: Page) => page.getByRole('dialog', { name: 'New link' })
-  const findLink = async ({ key, domain }: BuiltWorkspace, slug: string) =>
-    createClient({ url: api, token: key })('getLinkInfo', { query: { domain, key: slug } })
 
   test('becomes a link with UTM, QR code and password within 30 s, by mouse', async () => {
     const { page, open, workspace, problems } = await visiting.visit()
@@ -71,16 +65,6 @@ describe.skipIf(lacksBrowser)('a pasted URL', () => {
     expect(problems).toEqual([])
   })
 })
-
-async function paste(page: Page, text: string): Promise<void> {
-  await page.waitForTimeout(1_500)
-  await page.evaluate(`{
-    const clipboardData = new DataTransfer()
-    clipboardData.setData('text/plain', ${JSON.stringify(text)})
-    document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
-  }`)
-  await page.getByRole('dialog', { name: 'New link' }).waitFor()
-}
 
 async function press(page: Page, control: ReturnType<Page['locator']>): Promise<void> {
   await page.waitForTimeout(look)

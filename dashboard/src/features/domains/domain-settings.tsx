@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { Link as RouteLink } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type Detail, Details } from '../../ui/details.tsx'
 import { Count, Time } from '../../ui/figures.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { useWorkspaceSettings } from '../links/queries.ts'
@@ -12,7 +12,7 @@ export function DomainSettings({ domain }: { domain: Domain }) {
   const { timeZone } = useWorkspaceSettings()
   const counts = useLinkCounts()
   const { link: root } = useRootLink(domain.slug)
-  const rows: [string, ReactNode, ReactNode][] = [
+  const rows: Detail[] = [
     [
       'links',
       <Trans key="n">Links</Trans>,
@@ -44,18 +44,7 @@ export function DomainSettings({ domain }: { domain: Domain }) {
       <h2 className="mb-2">
         <Trans>Settings</Trans>
       </h2>
-      <dl className="flex flex-col text-sm">
-        {rows
-          .filter(([, , value]) => value)
-          .map(([id, name, value]) => (
-            <div key={id} className="grid grid-cols-[112px_minmax(0,1fr)] gap-3 border-b py-1.5 last:border-b-0">
-              <dt className="text-muted">{name}</dt>
-              <dd dir="auto" className="max-h-40 overflow-y-auto wrap-anywhere">
-                {value}
-              </dd>
-            </div>
-          ))}
-      </dl>
+      <Details rows={rows} />
     </Panel>
   )
 }

@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
-import type { ReactNode } from 'react'
 import { useOperation } from '../../app/queries.ts'
+import { type Detail, Details } from '../../ui/details.tsx'
 import { Time } from '../../ui/figures.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { utmNames } from './builder-values.ts'
@@ -15,13 +15,13 @@ export function LinkSettings({ link }: { link: Link }) {
     { enabled: link.folderId !== null },
   )
   const folder = folders?.find(({ id }) => id === link.folderId)?.name
-  const rows: [string, ReactNode, ReactNode][] = [
+  const rows: Detail[] = [
     ['url', <Trans key="n">Destination</Trans>, link.url],
     ['title', <Trans key="n">Title</Trans>, link.title],
     ['folder', <Trans key="n">Folder</Trans>, folder],
     ['tags', <Trans key="n">Tags</Trans>, link.tags?.length ? <AllTags key="v" tags={link.tags} /> : null],
     ['comments', <Trans key="n">Comment</Trans>, link.comments],
-    ...utmNames.map((name): [string, ReactNode, ReactNode] => [name, name, link[name]]),
+    ...utmNames.map((name): Detail => [name, name, link[name]]),
     [
       'expires',
       <Trans key="n">Expires</Trans>,
@@ -62,18 +62,7 @@ export function LinkSettings({ link }: { link: Link }) {
       <h2 className="mb-2">
         <Trans>Settings</Trans>
       </h2>
-      <dl className="flex flex-col text-sm">
-        {rows
-          .filter(([, , value]) => value)
-          .map(([id, name, value]) => (
-            <div key={id} className="grid grid-cols-[112px_minmax(0,1fr)] gap-3 border-b py-1.5 last:border-b-0">
-              <dt className="text-muted">{name}</dt>
-              <dd dir="auto" className="max-h-40 overflow-y-auto wrap-anywhere">
-                {value}
-              </dd>
-            </div>
-          ))}
-      </dl>
+      <Details rows={rows} />
     </>
   )
 }
