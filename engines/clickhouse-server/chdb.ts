@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Session } from 'chdb'
 import { quote } from './request.ts'
-
-export type InsertResult = { rowsWritten: number; bytesWritten: number; elapsed: number }
 
 export type Chdb = {
   version: string
@@ -34,39 +31,4 @@ export function openChdb(path: string, connectionArguments: string[]): Chdb {
     },
     close: () => firstSession.close(),
   }
-}
-
-// Inserts rows with chdb's native call: its own insert() accepts only some formats and plain identifiers.
-export function insertRows(session: Session, statement: string, rows: Buffer): Promise<InsertResult> {
-  return native().InsertRawAsyncConnection(session.connection, statement, rows, false)
-}
-
-type Native = {
-  InsertRawAsyncConnection(
-    connection: unknown,
-    statement: string,
-    rows: Buffer,
-    countLines: boolean,
-  ): Promise<InsertResult>
-}
-
-const nativePackages: Record<string, string> = {
-  'linux-x64': '@chdb/lib-linux-x64-gnu',
-  'linux-arm64': '@chdb/lib-linux-arm64-gnu',
-  'darwin-x64': '@chdb/lib-darwin-x64',
-  'darwin-arm64': '@chdb/lib-darwin-arm64',
-}
-
-let loadedNative: Native | undefined
-
-function native(): Native {
-  loadedNative ??= loadNative()
-  return loadedNative
-}
-
-function loadNative(): Native {
-  const platform = `${process.platform}-${process.arch}`
-  const nativePackage = nativePackages[platform]
-  if (!nativePackage) throw new Error(`chdb has no build for ${platform}; set CLICKHOUSE_URL to a ClickHouse server`)
-  return createRequire(import.meta.resolve('chdb'))(nativePackage)
 }

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { ChdbQueryStream, Session } from 'chdb'
 import { sendStream, sendWhole } from './answer.ts'
-import { type Chdb, insertRows } from './chdb.ts'
-import type { QueryRequest } from './request.ts'
+import type { Chdb } from './chdb.ts'
+import { insertFromFile, type QueryRequest } from './request.ts'
+import type { SpooledRows } from './spool.ts'
 
 // Runs a statement in its own chdb session, because a session runs one statement at a time and keeps its settings.
 export async function execute(chdb: Chdb, query: QueryRequest, response: ServerResponse): Promise<void> {
@@ -21,26 +22,22 @@ export async function execute(chdb: Chdb, query: QueryRequest, response: ServerR
   }
 }
 
-async function insert(session: Session, query: QueryRequest, rows: Buffer, response: ServerResponse) {
-  await prepare(session, query)
-  const statement = query.sql.replace(/;\s*$/, '')
-  const result = rows.length > 0 ? await insertRows(session, statement, rows) : {}
-  await sendWhole(response, query, result, Buffer.alloc(0))
+async function insert(session: Session, query: QueryRequest, rows: SpooledRows, response: ServerResponse) {
+  if (rows.bytes === 0) return sendWhole(response, query, {}, Buffer.alloc(0))
+  const statement = insertFromFile(query.sql, rows.file)
+  const { rowsRead, bytesRead, elapsed } = await session.queryAsync(`${query.preamble}; ${statement}`)
+  await sendWhole(response, query, { rowsWritten: rowsRead, bytesWritten: bytesRead, elapsed }, Buffer.alloc(0))
 }
 
 async function stream(session: Session, query: QueryRequest, response: ServerResponse, version: string) {
-  await prepare(session, query)
+  // Applies the settings first, because chdb's stream call takes a single statement.
+  await session.queryAsync(query.preamble, { format: 'TabSeparated' })
   await sendStream(response, query, readPieces(session.queryStream(query.sql, { format: query.format })), version)
 }
 
 async function runWhole(session: Session, query: QueryRequest, response: ServerResponse) {
   const result = await session.queryAsync(`${query.preamble}; ${query.sql}`, { format: query.format })
   await sendWhole(response, query, result, result.bytes())
-}
-
-// Applies the settings first, because chdb's insert and stream calls take a single statement.
-async function prepare(session: Session, query: QueryRequest) {
-  await session.queryAsync(query.preamble, { format: 'TabSeparated' })
 }
 
 async function* readPieces(rows: ChdbQueryStream) {

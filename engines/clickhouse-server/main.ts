@@ -2,11 +2,13 @@
 // no replication, no native protocol. Start it with UV_THREADPOOL_SIZE above CH_CONCURRENCY: each query holds a thread.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
 import { databaseError, sendError } from './answer.ts'
 import { openChdb } from './chdb.ts'
 import { execute } from './execute.ts'
 import { createGate } from './gate.ts'
 import { readQueryRequest, requireCredentials } from './request.ts'
+import { openSpool } from './spool.ts'
 
 const { env } = process
 const path = env.CH_PATH ?? './clickhouse-data'
@@ -15,6 +17,7 @@ const expected = { user: env.CH_USER ?? 'default', password: env.CH_PASSWORD ?? 
 const concurrency = Number(env.CH_CONCURRENCY ?? 16)
 const queueLength = Number(env.CH_QUEUE ?? 1000)
 const chdb = openChdb(path, (env.CH_ARGS ?? '').split(' ').filter(Boolean))
+const spool = openSpool(join(resolve(path), 'inserts'))
 
 const gate = createGate(concurrency, queueLength, () =>
   databaseError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${concurrency}.`),
@@ -42,7 +45,8 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   response.setHeader('X-ClickHouse-Server-Display-Name', 'chdb')
   response.setHeader('X-ClickHouse-Timezone', 'UTC')
   requireCredentials(request, parameters, expected)
-  const query = await readQueryRequest(request, parameters)
+  const query = await readQueryRequest(request, parameters, spool)
+  await using _rows = query.rows
   response.setHeader('X-ClickHouse-Query-Id', query.queryId)
 
   await gate.enter()

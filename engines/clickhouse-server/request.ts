@@ -1,14 +1,15 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { pipeline, type Transform } from 'node:stream'
+import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { databaseError } from './answer.ts'
+import type { Spool, SpooledRows } from './spool.ts'
 
 export type QueryRequest = {
   queryId: string
   sql: string
   /** The rows of `INSERT INTO … FORMAT …`; undefined for all other statements. */
-  rows: Buffer | undefined
+  rows: SpooledRows | undefined
   format: string
   /** USE and SET statements with the database, settings and query parameters of the request. */
   preamble: string
@@ -18,8 +19,12 @@ export type QueryRequest = {
 
 export type Credentials = { user: string; password: string }
 
-export async function readQueryRequest(request: IncomingMessage, parameters: URLSearchParams): Promise<QueryRequest> {
-  const { sql, rows } = await readStatement(request, parameters)
+export async function readQueryRequest(
+  request: IncomingMessage,
+  parameters: URLSearchParams,
+  spool: Spool,
+): Promise<QueryRequest> {
+  const { sql, rows } = await readStatement(request, parameters, spool)
   const queryId = parameters.get('query_id') || randomUUID()
   return {
     queryId,
@@ -64,15 +69,23 @@ function readCredentials(request: IncomingMessage, parameters: URLSearchParams):
   }
 }
 
-async function readStatement(request: IncomingMessage, parameters: URLSearchParams) {
-  const body = await readBody(request)
+async function readStatement(request: IncomingMessage, parameters: URLSearchParams, spool: Spool) {
+  const body = decodeBody(request)
   const contentType = request.headers['content-type'] ?? ''
   if (contentType.startsWith('multipart/form-data')) {
-    return { sql: await readForm(body, contentType, parameters), rows: undefined }
+    return { sql: await readForm(await readWhole(body), contentType, parameters), rows: undefined }
   }
   const sql = parameters.get('query') ?? ''
-  if (/^\s*INSERT\s+INTO\s[\s\S]*\sFORMAT\s+\w+\s*;?\s*$/i.test(sql)) return { sql, rows: body }
-  return { sql: [sql, body.toString('utf8')].filter(Boolean).join('\n'), rows: undefined }
+  if (insertWithRows.test(sql)) return { sql, rows: await spool.write(body) }
+  return { sql: [sql, (await readWhole(body)).toString('utf8')].filter(Boolean).join('\n'), rows: undefined }
+}
+
+const insertWithRows = /^(\s*INSERT\s+INTO\s[\s\S]*?)(\sSETTINGS\s[^)]*)?(\sFORMAT\s+\w+)\s*;?\s*$/i
+
+/** The statement of an insert whose rows are in a file. */
+export function insertFromFile(sql: string, file: string): string {
+  const [, insert, settings = '', format] = insertWithRows.exec(sql) ?? []
+  return `${insert} FROM INFILE ${quote(file)}${settings}${format}`
 }
 
 // Parses a multipart form: the client sends statement and parameters this way when they are too long for the URL.
@@ -91,12 +104,15 @@ const decoders: Record<string, () => Transform> = {
   zstd: createZstdDecompress,
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+function decodeBody(request: IncomingMessage): Readable {
   const decoder = decoders[String(request.headers['content-encoding'] ?? '').toLowerCase()]
-  // `pipeline` forwards errors of the request and the decoder, so that the loop throws them.
-  const source: AsyncIterable<Buffer> = decoder ? pipeline(request, decoder(), () => {}) : request
+  // `pipeline` forwards errors of the request and the decoder, so that whoever reads gets them.
+  return decoder ? pipeline(request, decoder(), () => {}) : request
+}
+
+async function readWhole(body: Readable): Promise<Buffer> {
   const pieces: Buffer[] = []
-  for await (const piece of source) pieces.push(piece)
+  for await (const piece of body) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -111,6 +111,45 @@ describe('statements', () => {
       })
     }
     expect(await rows('SELECT count() AS n FROM once')).toEqual([{ n: 4 }])
+  })
+
+  test('stores all bytes of binary rows, also those that end a statement in text', async () => {
+    await client.command({
+      query: 'CREATE TABLE bytes (batch UInt32, id UInt32, text String) ENGINE = MergeTree ORDER BY (batch, id)',
+    })
+    const hostile = fc.constantFrom(0x0a, 0x0d, 0x00, 0x3b, 0x27, 0x5c, 0x2d, 0xff)
+    const text = fc.array(fc.oneof(hostile, fc.nat(255)), { maxLength: 60 }).map((bytes) => Buffer.from(bytes))
+    let batch = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 300 }), async (texts) => {
+        batch += 1
+        await insertBinary(
+          'bytes',
+          texts.flatMap((text, id) => [uint32(batch), uint32(id), withLength(text)]),
+        )
+        const query = 'SELECT hex(text) AS hex FROM bytes WHERE batch = {batch:UInt32} ORDER BY id'
+        expect(await rows(query, { batch })).toEqual(texts.map((text) => ({ hex: text.toString('hex').toUpperCase() })))
+      }),
+      { numRuns: 40 },
+    )
+    expect(await readdir(join(folder, 'data', 'inserts'))).toEqual([])
+  })
+
+  test('stores 200,000 binary rows once per deduplication token', async () => {
+    await client.command({
+      query: `CREATE TABLE many (id UInt32, text String) ENGINE = MergeTree ORDER BY id
+        SETTINGS non_replicated_deduplication_window = 100`,
+    })
+    const sent = Array.from({ length: 200_000 }, (_, id) => [uint32(id), withLength(Buffer.from(`\n\n${id}`))]).flat()
+    for (const token of ['a', 'a', 'b']) await insertBinary('many', sent, token)
+    const query = 'SELECT count() AS n, uniqExact(id) AS ids, sum(id) AS sum FROM many'
+    expect(await rows(query)).toEqual([{ n: 400_000, ids: 200_000, sum: 39_999_800_000 }])
+  })
+
+  test('refuses binary rows that end too early', async () => {
+    await client.command({ query: 'CREATE TABLE cut (id UInt32, text String) ENGINE = MergeTree ORDER BY id' })
+    await expect(insertBinary('cut', [uint32(1), Buffer.from([200, 1])])).rejects.toThrow('CANNOT_READ_ALL_DATA')
+    expect(await rows('SELECT count() AS n FROM cut')).toEqual([{ n: 0 }])
   })
 
   test('applies settings to one query only', async () => {
@@ -237,6 +276,25 @@ async function stopServer(signal: NodeJS.Signals) {
 async function rows(query: string, parameters: Record<string, unknown> = {}) {
   const result = await client.query({ query, query_params: parameters, format: 'JSONEachRow' })
   return result.json()
+}
+
+async function insertBinary(table: string, pieces: Buffer[], token?: string): Promise<void> {
+  const sql = `INSERT INTO ${table} FORMAT RowBinary`
+  const parameters = new URLSearchParams({ query: sql, ...(token && { insert_deduplication_token: token }) })
+  const headers = { 'x-clickhouse-key': 'secret word' }
+  const response = await fetch(`${url}/?${parameters}`, { method: 'POST', headers, body: Buffer.concat(pieces) })
+  if (!response.ok) throw new Error(await response.text())
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}
+
+/** A string of fewer than 128 bytes in RowBinary: its length, and its bytes. */
+function withLength(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([bytes.length]), bytes])
 }
 
 async function runningQueries(text: string): Promise<number> {
