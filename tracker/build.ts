@@ -4,6 +4,7 @@ import { build } from 'rolldown'
 import { isolatedDeclarationSync } from 'rolldown/experimental'
 
 const folder = import.meta.dirname
+const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
 
 /** Builds the tracker files, by file name in dist/. The build is deterministic. */
 export async function builtFiles(): Promise<Record<string, string>> {
@@ -21,7 +22,7 @@ async function bundle(input: string, format: 'iife' | 'es'): Promise<string> {
     platform: 'browser',
     write: false,
     logLevel: 'warn',
-    transform: { target: 'es2020' },
+    transform: { target: 'es2020', define: { VERSION: JSON.stringify(version) } },
     output: { format, minify: true, comments: false },
   })
   return output[0].code
@@ -32,7 +33,6 @@ if (import.meta.main) {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'dist', name), text)
   // A released script never changes, because pages reference it by hash.
   if (process.argv.includes('--release')) {
-    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
     mkdirSync(join(folder, 'released'), { recursive: true })
     writeFileSync(join(folder, 'released', `${version}.js`), files['tracker.js'] as string)
   }

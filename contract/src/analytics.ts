@@ -255,3 +255,32 @@ export const retrieveLinkStats = operation({
   query: linkStatsQuery,
   response: z.array(linkStats),
 })
+
+const { domain, linkId, folderId, tagId } = eventFilters
+export const visitorsNowQuery = z.object({ domain, linkId, folderId, tagId })
+export type VisitorsNowQuery = z.infer<typeof visitorsNowQuery>
+
+export const visitorsNow = z
+  .strictObject({
+    visitors: z
+      .number()
+      .describe('Number of visitors: distinct combinations of address, device, browser and system, without bots.'),
+    countedAt: instant.describe('End of the five minutes; up to two seconds ago.'),
+  })
+  .meta({ id: 'VisitorsNow' })
+export type VisitorsNow = z.infer<typeof visitorsNow>
+
+export const retrieveVisitorsNow = operation({
+  id: 'retrieveVisitorsNow',
+  method: 'get',
+  path: '/analytics/visitors-now',
+  summary: 'Count visitors now',
+  description:
+    'Counts the visitors of the last five minutes, as `GET /analytics` does with `visitors=true`. The count is cached for two seconds, so poll it as often as that.',
+  tag: 'Analytics',
+  scope: 'analytics.read',
+  limit: 'standard',
+  plan: 'pro',
+  query: visitorsNowQuery,
+  response: visitorsNow,
+})

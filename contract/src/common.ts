@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const prefixes = [
   ...(['ws', 'key', 'dom', 'link', 'tag', 'fold', 'cus', 'evt', 'whk', 'user', 'ses', 'inv', 'utm', 'view'] as const),
-  ...(['prog', 'grp', 'pn', 'pga', 'ptag', 'disc', 'dcode', 'rw', 'cm', 'po', 'bulk'] as const),
+  ...(['prog', 'grp', 'pn', 'pga', 'ptag', 'disc', 'dcode', 'rw', 'cm', 'po', 'bulk', 'note', 'chk'] as const),
 ] as const
 export type IdPrefix = (typeof prefixes)[number]
 

@@ -98,10 +98,28 @@ export const newCustomer = z
   .meta({ id: 'NewCustomer' })
 export type NewCustomer = z.output<typeof newCustomer>
 
-const params = z.object({ id: z.string().describe('Id of the customer, or your own id prefixed with `ext_`.') })
+/** The path of operations on one customer. */
+export const customerParams = z.object({
+  id: z.string().describe('Id of the customer, or your own id prefixed with `ext_`.'),
+})
 const expansion = {
   includeExpandedFields: booleanText.optional().describe("Adds the customer's link, partner and discount."),
 }
+
+const filters = {
+  email: z.string().max(100).optional().describe('Only the customer with exactly this e-mail address.'),
+  externalId: z.string().max(100).optional().describe('Only the customer with exactly this external id.'),
+  search: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Part of the e-mail address, external id or name; or a whole id or Stripe id.'),
+  country: z.string().max(2).optional(),
+  linkId: z.string().optional().describe('Only customers that this link referred.'),
+  programId: z.string().optional().describe('Only customers whose link belongs to this program.'),
+  partnerId: z.string().optional().describe('Only customers whose link belongs to this partner.'),
+}
+const sorts = ['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'] as const
 
 export const listCustomers = operation({
   id: 'getCustomers',
@@ -111,21 +129,28 @@ export const listCustomers = operation({
   tag: 'Customers',
   scope: 'customers.read',
   query: z.object({
-    email: z.string().max(100).optional().describe('Only the customer with exactly this e-mail address.'),
-    externalId: z.string().max(100).optional().describe('Only the customer with exactly this external id.'),
-    search: z.string().max(200).optional().describe('Part of the e-mail address, external id or name.'),
-    country: z.string().max(2).optional(),
-    linkId: z.string().optional().describe('Only customers that this link referred.'),
-    programId: z.string().optional().describe('Only customers whose link belongs to this program.'),
-    partnerId: z.string().optional().describe('Only customers whose link belongs to this partner.'),
+    ...filters,
     ...expansion,
     startingAfter: z.string().optional().describe('Cursor: id of the customer after which the page starts.'),
     endingBefore: z.string().optional().describe('Cursor: id of the customer before which the page ends.'),
-    ...listing(100, ['createdAt', 'saleAmount', 'firstSaleAt', 'subscriptionCanceledAt'], 'desc'),
+    ...listing(100, sorts, 'desc'),
   }),
   response: z.array(expandedCustomer),
 })
 export type CustomersQuery = z.output<typeof listCustomers.query>
+
+export const countCustomers = operation({
+  id: 'getCustomersCount',
+  method: 'get',
+  path: '/customers/count',
+  summary: 'Count customers',
+  description: 'Returns the number of customers that match the filters of `GET /customers`.',
+  tag: 'Customers',
+  scope: 'customers.read',
+  query: z.object(filters),
+  response: z.number(),
+})
+export type CustomersCountQuery = z.output<typeof countCustomers.query>
 
 export const createCustomer = operation({
   id: 'createCustomer',
@@ -148,7 +173,7 @@ export const getCustomer = operation({
   summary: 'Get a customer',
   tag: 'Customers',
   scope: 'customers.read',
-  params,
+  params: customerParams,
   query: z.object(expansion),
   response: expandedCustomer,
 })
@@ -160,7 +185,7 @@ export const updateCustomer = operation({
   summary: 'Update a customer',
   tag: 'Customers',
   scope: 'customers.write',
-  params,
+  params: customerParams,
   query: z.object(expansion),
   body: customerPatch,
   response: expandedCustomer,
@@ -172,9 +197,9 @@ export const deleteCustomer = operation({
   path: '/customers/{id}',
   summary: 'Delete a customer',
   description:
-    'Erases name, e-mail address, picture, external ids and event metadata everywhere. The events stay without personal data.',
+    'Erases name, e-mail address, picture, external ids, event metadata and IP addresses everywhere. The events stay without personal data. `GET /customers/{id}/erasure` tells when it is done.',
   tag: 'Customers',
   scope: 'customers.write',
-  params,
+  params: customerParams,
   response: z.strictObject({ id: z.string() }),
 })

@@ -214,6 +214,51 @@ export const listEvents = operation({
   },
 })
 
+/** How a lead or sale got its link, or why it has none. */
+export const attributionReasons = [
+  ...(['last_click', 'first_click', 'stored_click', 'lead', 'discount_code', 'by_hand'] as const),
+  ...(['outside_window', 'no_click'] as const),
+] as const
+export type AttributionReason = (typeof attributionReasons)[number]
+
+export const eventAttribution = z
+  .strictObject({
+    eventId: z.string(),
+    attributed: z.boolean().describe('Whether the event has a link.'),
+    reason: z
+      .enum(attributionReasons)
+      .describe(
+        'How the event got its link: by the click of its request (`last_click`), by the first click of the customer (`first_click`, `stored_click`), by the lead of a sale (`lead`), by a discount code or by hand. Or why it has none: the click is older than the attribution window, or there is no click.',
+      ),
+    explanation: z.string().describe('The reason in a sentence.'),
+    remedy: z.string().nullable().describe('What to change, so that later events of this kind are attributed.'),
+    click: z
+      .strictObject({
+        id: z.string(),
+        linkId: z.string().nullable().describe('Null if you may not read the link.'),
+        clickedAt: instant.describe('Start of the hour of the click; the window counts hours.'),
+        neededDays: z.number().int().describe('The shortest attribution window, in days, that includes the click.'),
+      })
+      .nullable()
+      .describe("The event's click; for an event without a link, the first click of its customer."),
+    attributionDays: z.number().int().describe("The workspace's present attribution window in days."),
+    attributionModel: z.enum(['first-click', 'last-click']).describe("The workspace's present attribution model."),
+  })
+  .meta({ id: 'EventAttribution' })
+export type EventAttribution = z.infer<typeof eventAttribution>
+
+export const explainAttribution = operation({
+  id: 'explainAttribution',
+  method: 'get',
+  path: '/events/{eventId}/attribution',
+  summary: 'Explain the attribution of an event',
+  description: 'Why a lead, sale or refund is attributed to its link, or why to none, and what to do about it.',
+  tag: 'Events',
+  scope: 'analytics.read',
+  params: z.object({ eventId: z.string().max(100).describe('`eventId` of a lead or sale.') }),
+  response: eventAttribution,
+})
+
 const { interval: _interval, start: _start, end: _end, timezone: _timezone, ...timelessFilters } = eventFilters
 const streamQuery = z.object({
   event: eventKind,

@@ -1,4 +1,4 @@
-import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats } from './analytics.ts'
+import { retrieveAnalytics, retrieveAnalyticsBatch, retrieveLinkStats, retrieveVisitorsNow } from './analytics.ts'
 import { exportAuditLog, listAuditLog } from './audit.ts'
 import {
   cancelBulkOperation,
@@ -16,7 +16,15 @@ import {
   listCommissions,
   updateCommission,
 } from './commissions.ts'
-import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from './customers.ts'
+import { exportCustomer, getCustomerErasure } from './customer-data.ts'
+import {
+  countCustomers,
+  createCustomer,
+  deleteCustomer,
+  getCustomer,
+  listCustomers,
+  updateCustomer,
+} from './customers.ts'
 import { listDeletedLinks, restoreLink } from './deleted-links.ts'
 import { createDiscountCode, deleteDiscountCode, listDiscountCodes } from './discount-codes.ts'
 import { createDiscount, deleteDiscount, getDiscount, listDiscounts, updateDiscount } from './discounts.ts'
@@ -33,11 +41,13 @@ import {
   registerDomain,
   updateDomain,
 } from './domains.ts'
-import { exportEvents, listEvents, streamEvents } from './events.ts'
+import { explainAttribution, exportEvents, listEvents, streamEvents } from './events.ts'
 import { createFolder, deleteFolder, listFolders, updateFolder } from './folders.ts'
 import { addGroupPartners, createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './groups.ts'
 import { getIcon } from './icons.ts'
+import { createInstallCheck, getInstallCheck, reportInstall } from './install-checks.ts'
 import { acceptInvite, createInvites, listInvites, renewInvite, revokeInvite } from './invites.ts'
+import { getJourney } from './journeys.ts'
 import { exportLedger, getBalances, listPostings } from './ledger.ts'
 import { listLinkHistory } from './link-history.ts'
 import {
@@ -56,7 +66,10 @@ import {
 } from './links.ts'
 import { getMember, listMembers, removeMember, updateMember } from './members.ts'
 import { getMetatags, getPreviewImage } from './metatags.ts'
+import { createNote, deleteNote, listNotes, updateNote } from './notes.ts'
+import { getNotificationSettings, listNotifications, updateNotificationSettings } from './notifications.ts'
 import type { Operation } from './operation.ts'
+import { getOperatorStatus } from './operator.ts'
 import {
   acceptPartnerInvite,
   applyToProgram,
@@ -113,6 +126,17 @@ import {
 } from './rewards.ts'
 import { createSampleData, deleteSampleData, getSampleData } from './sample-data.ts'
 import { listSetupSteps } from './setup-steps.ts'
+import {
+  createShare,
+  deleteShare,
+  getShare,
+  getSharePage,
+  listShares,
+  retrieveShareAnalytics,
+  showShare,
+  unlockShare,
+  updateShare,
+} from './shares.ts'
 import { checkSlug } from './slug-check.ts'
 import { createTag, deleteTag, listTags, updateTag } from './tags.ts'
 import { createToken, getToken, listTokens, revokeToken, rotateToken, updateToken } from './tokens.ts'
@@ -151,6 +175,7 @@ const all = [
   retrieveAnalytics,
   retrieveAnalyticsBatch,
   retrieveLinkStats,
+  retrieveVisitorsNow,
   listAuditLog,
   exportAuditLog,
   createBulkOperation,
@@ -159,10 +184,13 @@ const all = [
   cancelBulkOperation,
   undoBulkOperation,
   listCustomers,
+  countCustomers,
   createCustomer,
   getCustomer,
   updateCustomer,
   deleteCustomer,
+  getJourney,
+  getCustomerErasure,
   listDomains,
   createDomain,
   checkDomainStatus,
@@ -171,6 +199,7 @@ const all = [
   deleteDomain,
   getDomainRecords,
   listEvents,
+  explainAttribution,
   listFolders,
   createFolder,
   updateFolder,
@@ -285,15 +314,30 @@ const all = [
   deleteDomainSetupPage,
   getUser,
   listSetupSteps,
+  createInstallCheck,
+  getInstallCheck,
   getSampleData,
   createSampleData,
   deleteSampleData,
   getPreferences,
   updatePreferences,
+  listNotifications,
+  getNotificationSettings,
+  updateNotificationSettings,
+  getOperatorStatus,
   listViews,
   createView,
   updateView,
   deleteView,
+  listNotes,
+  createNote,
+  updateNote,
+  deleteNote,
+  listShares,
+  createShare,
+  getShare,
+  updateShare,
+  deleteShare,
   listWebhooks,
   createWebhook,
   getWebhook,
@@ -327,11 +371,17 @@ const all = [
   getIcon,
   getDomainSetupPage,
   retrievePublicStats,
+  getSharePage,
+  unlockShare,
+  retrieveShareAnalytics,
+  showShare,
   streamEvents,
   exportEvents,
+  exportCustomer,
   trackClick,
   trackVisit,
   trackOpen,
+  reportInstall,
   applyToProgram,
   confirmApplication,
   acceptPartnerInvite,

@@ -120,8 +120,21 @@ function describeRequest(operation: Operation): RouteConfig['request'] {
     }
     case 'browser':
       return { body: { required: true, ...describeBody(operation) } }
+    case 'public': {
+      const { params, query, headers } = operation
+      return {
+        ...(params && { params }),
+        query,
+        ...(headers && { headers }),
+        ...(operation.method === 'post' && { body: { required: true, ...describeBody(operation) } }),
+      }
+    }
     default:
-      return { query: operation.query, ...(operation.headers && { headers: operation.headers }) }
+      return {
+        ...('params' in operation && { params: operation.params }),
+        query: operation.query,
+        ...(operation.headers && { headers: operation.headers }),
+      }
   }
 }
 

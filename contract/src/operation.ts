@@ -87,6 +87,8 @@ export type StreamOperation = Shared &
   Access & {
     kind: 'stream'
     method: 'get'
+    /** Names in the path, if it has some. */
+    params?: z.ZodObject
     query: z.ZodObject
     /** Request headers that the operation reads. */
     headers?: z.ZodObject
@@ -99,7 +101,7 @@ export type StreamOperation = Shared &
 /** An operation without credentials that returns bytes, or JSON if it has a `response` schema. */
 export type PublicOperation = Shared & {
   kind: 'public'
-  method: 'get'
+  params?: z.ZodObject
   query: z.ZodObject
   /** Request headers that the operation reads. */
   headers?: z.ZodObject
@@ -108,7 +110,7 @@ export type PublicOperation = Shared & {
   response?: z.ZodType
   /** Rate limit per visitor. */
   requestsPerMinute: number
-}
+} & ({ method: 'get' } | ({ method: 'post'; body: z.ZodType } & BodyLimits))
 
 /** An operation without credentials that apps and web pages of any site call; takes and returns JSON. */
 export type BrowserOperation = Shared &

@@ -14,7 +14,7 @@ export const preferenceScreens = ['links', 'analytics', 'events', 'customers', '
 
 /** The fields of one screen; without `columns`, the screen shows its default columns. */
 const screen = {
-  columns: names(50).nullable().describe('Names of the shown columns, in their order; null for the default columns.'),
+  columns: names(100).nullable().describe('Names of the shown columns, in their order; null for the default columns.'),
   layout: z.enum(layouts),
   pageSize: z.number().int().min(10).max(100),
   viewId: reference.describe('Id of the saved view that the screen opens with.'),

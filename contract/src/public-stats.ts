@@ -15,6 +15,18 @@ export const publicGroupings = [
   'referers',
 ] as const
 
+/** The field of a response row, by `groupBy` value. */
+export const publicColumns = {
+  timeseries: 'start',
+  continents: 'continent',
+  countries: 'country',
+  devices: 'device',
+  browsers: 'browser',
+  os: 'os',
+  triggers: 'trigger',
+  referers: 'referer',
+} as const satisfies Partial<Record<(typeof publicGroupings)[number], string>>
+
 const publicStatsQuery = z.object({
   domain: z.string().max(190).optional().describe('Host of the short link; requires `key`.'),
   key: z.string().max(190).optional().describe('Slug of the short link; requires `domain`.'),
@@ -50,6 +62,10 @@ export const publicStats = z
   .meta({ id: 'PublicStats' })
 export type PublicStats = z.infer<typeof publicStats>
 
+export const statsPassword = z.object({
+  'X-Stats-Password': z.string().max(200).optional().describe('Password of the statistics, if one is set.'),
+})
+
 export const retrievePublicStats = {
   kind: 'public',
   id: 'retrievePublicStats',
@@ -60,9 +76,7 @@ export const retrievePublicStats = {
     'Counts clicks of a link or folder whose statistics are public. Requires no key and is rate limited per IP address. Returns up to 100 rows, highest first.',
   tag: 'Public statistics',
   query: publicStatsQuery,
-  headers: z.object({
-    'X-Stats-Password': z.string().max(200).optional().describe('Password of the statistics, if one is set.'),
-  }),
+  headers: statsPassword,
   response: publicStats,
   contents: ['application/json'],
   requestsPerMinute: 120,

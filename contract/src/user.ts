@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
 
-export const user = z.strictObject({ id: z.string(), name: z.string(), email: z.string() }).meta({ id: 'User' })
+export const user = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    operator: z.boolean().describe('Whether the user sees the state of the whole installation.'),
+  })
+  .meta({ id: 'User' })
 export type User = z.infer<typeof user>
 
 export const getUser = operation({

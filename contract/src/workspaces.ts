@@ -195,6 +195,9 @@ const usage = z
     plan: z.enum(plans),
     month: z.string().describe('The current month in UTC, such as 2026-11.'),
     events: amount.describe('Clicks, leads and sales since the start of the month.'),
+    eventsByDay: z
+      .array(z.strictObject({ day: z.string().describe('Day in UTC, such as 2026-11-18.'), events: count }))
+      .describe('The same by day, from the first of the month to today.'),
     links: amount,
     customers: amount,
     domains: amount,
@@ -202,6 +205,9 @@ const usage = z
     folders: amount,
     partners: amount,
     webhooks: amount,
+    webhookBytes: amount.describe(
+      'Stored bytes of webhook events. At the limit, the oldest events that are not waiting to be sent are deleted.',
+    ),
     keys: amount,
     members: amount.describe('Members and open invites.'),
   })

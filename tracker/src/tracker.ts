@@ -33,6 +33,9 @@ export type Tracker = {
   trackSale(sale: Sale): Promise<unknown>
 }
 
+/** Replaced by the version of the package when the script is built. */
+declare const VERSION: string
+
 /** Stores the click id from the page's URL, and adds it to outbound links from now on. */
 export function startTracker(settings: Settings): Tracker {
   const { api, parameters = ['trib_id'], cookieDomain, cookieDays = 90, attribution, outbound = [], key } = settings
@@ -55,14 +58,17 @@ export function startTracker(settings: Settings): Tracker {
     document.cookie = `${cookie}=${id};path=/;max-age=${cookieDays * 86_400};samesite=lax${domain}${secure}`
   }
 
-  async function send(path: string, input: object, withKey?: boolean): Promise<Details | null> {
-    if (isOff) return null
+  async function track(path: string, input: object, withKey?: boolean): Promise<Details | null> {
+    return isOff ? null : send(`track/${path}`, input, withKey)
+  }
+
+  async function send(path: string, input: object, withKey?: boolean): Promise<Details> {
     // A request without a key is sent as plain text, which needs no CORS preflight.
     const headers: Record<string, string> = withKey
       ? { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
       : { 'Content-Type': 'text/plain' }
     const body = JSON.stringify(input)
-    const response = await fetch(`${api}/track/${path}`, { method: 'POST', headers, body, keepalive: true })
+    const response = await fetch(`${api}/${path}`, { method: 'POST', headers, body, keepalive: true })
     const answer = await response.json()
     if (!response.ok) throw new Error(answer.error.message)
     return answer
@@ -70,6 +76,13 @@ export function startTracker(settings: Settings): Tracker {
 
   const query = new URLSearchParams(location.search)
   keep(parameters.map((name) => query.get(name)).find(isClickId))
+
+  // Somebody checks whether this page has the script. The report says nothing about the visitor, who asked for it.
+  const check = query.get('trib_check')
+  if (check) {
+    const report = { check, path: location.pathname, version: VERSION, isOff: Boolean(isOff) }
+    send('install-checks/reports', report).catch(console.error)
+  }
 
   function decorate({ target }: Event): void {
     const link = (target as Element).closest?.('a[href]') as HTMLAnchorElement | null
@@ -84,13 +97,13 @@ export function startTracker(settings: Settings): Tracker {
   return {
     clickId,
     async trackClick(click) {
-      const answer = await send('click', { url: location.href, referrer: document.referrer, ...click })
+      const answer = await track('click', { url: location.href, referrer: document.referrer, ...click })
       const id = answer && (answer.clickId as string)
       keep(id)
       return id
     },
-    trackLead: (lead) => send('lead', { clickId: clickId() ?? '', ...lead }, true),
-    trackSale: (sale) => send('sale', { clickId: clickId(), ...sale }, true),
+    trackLead: (lead) => track('lead', { clickId: clickId() ?? '', ...lead }, true),
+    trackSale: (sale) => track('sale', { clickId: clickId(), ...sale }, true),
   }
 }
 

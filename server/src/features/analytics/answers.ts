@@ -5,6 +5,8 @@ import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 const longestMs = 10_000
 const timesAsLong = 10
 const maxBytes = 32_000_000
+const briefMs = 2_000
+const briefMaxBytes = 4_000_000
 
 /**
  * Runs and caches an analytics query of a workspace. Concurrent equal queries share one run; its result is cached for
@@ -16,6 +18,15 @@ export function cacheAnswer<Answer extends object>(
   find: () => Promise<Answer>,
 ): Promise<Answer> {
   return openAnswers(ctx.config)(cacheKey(ctx, query), find)
+}
+
+/** Caches the result for two seconds, however fast the query was: every open dashboard asks for the same. */
+export function cacheBriefly<Answer extends object>(
+  ctx: Reader & Pick<Ctx, 'config'>,
+  query: object,
+  find: () => Promise<Answer>,
+): Promise<Answer> {
+  return openBriefAnswers(ctx.config)(cacheKey(ctx, query), find)
 }
 
 type Reader = Pick<Ctx, 'workspaceId' | 'plan' | 'actor' | 'folderAccess'>
@@ -34,4 +45,8 @@ function hashFolders(hidden: string[]): string {
 
 const openAnswers = memoByObject((_: Ctx['config']) => {
   return openAsyncMemo({ maxBytes, ttlMs: (_, tookMs) => Math.min(Math.ceil(tookMs * timesAsLong), longestMs) })
+})
+
+const openBriefAnswers = memoByObject((_: Ctx['config']) => {
+  return openAsyncMemo({ maxBytes: briefMaxBytes, ttlMs: () => briefMs })
 })

@@ -20,10 +20,14 @@ import { chooseDimension, type FirstDays, type Plan, planFor, rangesFor } from '
 import { presentGroups, presentSeries, presentTotal, sumTotals } from './present.ts'
 import {
   type Counting,
+  linkDimension,
   selectFirstBucket,
   selectLinkCounts,
   selectTotals,
   selectValues,
+  startDimension,
+  type Total as TotalCount,
+  totalDimension,
   type ValueCount,
 } from './store.ts'
 
@@ -63,7 +67,7 @@ export async function countGroupings(ctx: Ctx, query: CountInput, options: Optio
   const planned = new Map<string, { plan: Plan; groupings: Grouping[] }>()
   for (const groupBy of new Set(options.groupings)) {
     const plan = options.plan ?? planFor({ groupBy, filter, visitors, edges: groupBy === 'timeseries' ? edges : [] })
-    const kind = isTotal(groupBy) ? `total ${visitors && groupBy}` : isOfLinks(groupBy) ? 'links' : 'values'
+    const kind = plan === 'rows' && readsRowsOnly(resolved, groupBy) ? 'rows' : findKind(groupBy, visitors)
     // Dimensions with another first day have other ranges, and so a statement of their own.
     const name = `${kind} ${plan} ${readFirstDays(resolved, [groupBy]).dimensionCounts ?? ''}`
     const shared = planned.get(name) ?? { plan, groupings: [] }
@@ -91,6 +95,8 @@ function ask(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Grouping[]): P
   const [first] = groupings
   const count = (limits: QueryLimits) => {
     const within = { ...resolved, limits }
+    if (plan === 'rows' && groupings.length > 1 && groupings.every((groupBy) => readsRowsOnly(resolved, groupBy)))
+      return countRows(ctx, within, groupings)
     if (first === undefined || isTotal(first)) return countTotals(ctx, within, plan, groupings as Total[])
     if (isOfLinks(first)) return countLinks(ctx, within, plan, groupings as LinkGrouping[])
     return countValues(ctx, within, plan, groupings as ValueGrouping[])
@@ -115,6 +121,41 @@ function openTurns(limits: QueryLimits) {
   }
 }
 
+/** Whether event rows alone answer a grouping, so that it shares their statement with others. */
+function readsRowsOnly({ query }: Resolved, groupBy: Grouping): boolean {
+  return !query.visitors && (groupBy === 'top_links' || !isOfLinks(groupBy))
+}
+
+function findKind(groupBy: Grouping, visitors: boolean): string {
+  if (isTotal(groupBy)) return `total ${visitors && groupBy}`
+  return isOfLinks(groupBy) ? 'links' : 'values'
+}
+
+/** Answers totals, links and values together from event rows, which are read once. */
+async function countRows(ctx: Ctx, resolved: Resolved, groupings: Grouping[]): Promise<Answers> {
+  const { buckets, limits } = resolved
+  const isSeries = groupings.includes('timeseries')
+  const totals = isSeries ? startDimension : totalDimension
+  const groups = groupings.filter((groupBy) => !isTotal(groupBy))
+  const names = new Set(groups.map(findName))
+  const dimensions = [
+    ...(groups.length < groupings.length ? [totals] : []),
+    ...[...names].map((name) => (name === linkDimension.name ? linkDimension : findDimension(name))),
+  ]
+  const edges = isSeries ? buckets.map(({ second }) => second) : []
+  const counting = { ...countingBy(resolved, 'rows', groupings), dimensions, edges, ...top(resolved) }
+  const found = Map.groupBy(await selectValues(ctx.clickhouse, counting, limits), readName)
+  const rows = (found.get(totals.name) ?? []).map((row) => ({ ...row, start: row.value }))
+  return {
+    ...presentTotals(resolved, groupings, rows),
+    ...(await presentAll(ctx, groups as (LinkGrouping | ValueGrouping)[], (groupBy) => found.get(findName(groupBy)))),
+  }
+}
+
+function findName(groupBy: Exclude<Grouping, Total>): string {
+  return isOfLinks(groupBy) ? linkGroupings[groupBy].attribute : valueGroupings[groupBy].dimension
+}
+
 async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: Total[]): Promise<Answers> {
   const { query, filter, buckets, limits } = resolved
   const isSeries = groupings.includes('timeseries')
@@ -131,9 +172,13 @@ async function countTotals(ctx: Ctx, resolved: Resolved, plan: Plan, groupings: 
     },
     limits,
   )
+  return presentTotals(resolved, groupings, rows)
+}
+
+function presentTotals({ query, buckets }: Resolved, groupings: Grouping[], rows: TotalCount[]): Answers {
   return {
     ...(groupings.includes('count') && { count: presentTotal(sumTotals(rows), query.visitors) }),
-    ...(isSeries && { timeseries: presentSeries(buckets, rows, query.visitors) }),
+    ...(groupings.includes('timeseries') && { timeseries: presentSeries(buckets, rows, query.visitors) }),
   }
 }
 

@@ -60,10 +60,22 @@ ${parts.join('\nUNION ALL\n')}
   )
 }
 
-/** Counts events by the values of dimensions. Omits values whose counts are all zero. */
+/** The link of an event, as a dimension of event rows. */
+export const linkDimension: Dimension = {
+  name: 'link_number',
+  columns: ['link_number'],
+  expression: 'link_number',
+}
+const rowStart = 'roundDown(toUnixTimestamp64Second(timestamp), {edges:Array(Int64)})'
+/** The bucket of a time series that an event is in, as a dimension of event rows. */
+export const startDimension: Dimension = { name: 'start', columns: [rowStart], expression: rowStart }
+/** All events in one group, as a dimension of event rows. */
+export const totalDimension: Dimension = { name: 'total', columns: [], expression: "''" }
+
+/** Counts events by the values of dimensions, and the buckets of a time series. Omits values whose counts are all zero. */
 export function selectValues(
   clickhouse: ClickHouse,
-  counting: Counting & { dimensions: Dimension[] } & Top,
+  counting: Counting & { dimensions: Dimension[]; edges?: number[] } & Top,
   limits: QueryLimits = {},
 ): Promise<ValueCount[]> {
   const { dimensions } = counting
@@ -119,7 +131,7 @@ const mostBytes = 16_000_000
 /** Sums the counts of each name and value, and returns the highest of each name; names share `mostBytes` of text. */
 function selectTop(
   clickhouse: ClickHouse,
-  counting: Counting & Top,
+  counting: Counting & Top & { edges?: number[] },
   source: string,
   names: number,
   limits: QueryLimits,
@@ -139,12 +151,17 @@ ${source}
 GROUP BY name, value
 HAVING ${measures.map((name) => `${name} != 0`).join(' OR ')}
 ORDER BY name, ${order}, value
-LIMIT {limit:UInt32} BY name
+LIMIT {limit:UInt32} BY name, if(name = 'start', value, '')
 )
 ) AS top
 WHERE bytes <= {bytes:UInt64}
 ORDER BY name, bytes`,
-    { ...listValues(counting), limit: counting.limit, bytes: Math.floor(mostBytes / names) },
+    {
+      ...listValues(counting),
+      edges: counting.edges ?? [],
+      limit: counting.limit,
+      bytes: Math.floor(mostBytes / names),
+    },
     limits,
   )
 }
@@ -179,10 +196,10 @@ function selectParts(counting: Counting, shape: Shape): string[] {
   const ofRollups = ranges.map((_, index) => selectBuckets(counting, index, shape, bucketSums(kinds, bots)))
   if (isWhole(counting)) return ofRollups
   const rest = ranges.length > 0 ? `\n  AND NOT (${isWithin('timestamp', 'rows', 0)})` : ''
-  const ofRows = kinds.flatMap((kind) => {
+  const ofRows = kinds.map((kind) => {
     const source = `${tables[kind]} WHERE ${wheres[kind]?.text}${rest}`
     const people = kind === 'clicks' ? 'uniqExact(ip, device, browser, os)' : '0'
-    return selectRows(source, shape, [...sumsOfRows[kind], people], ranges.length > 0)
+    return selectRows(source, shape, [...sumsOfRows[kind], people])
   })
   return [...ofRollups, ...ofRows]
 }
@@ -192,35 +209,30 @@ function isWhole({ ranges: [first], period }: Counting): boolean {
   return first?.from === period.from.getTime() / 1000 && first.to >= period.to.getTime() / 1000
 }
 
-/**
- * The subqueries of event rows. Of few rows, such as those at both ends of a period, one subquery takes the values of all
- * dimensions, because each costs about ten milliseconds; of many rows, each dimension has its own, which is faster.
- */
-function selectRows(
-  source: string,
-  { columns, groupBy, dimensions, visitors }: Shape,
-  sums: string[],
-  areFew: boolean,
-): string[] {
+/** The subquery of event rows. It reads them once for all dimensions. */
+function selectRows(source: string, { columns, groupBy, dimensions, visitors }: Shape, sums: string[]): string {
   const counts = countColumns(sums, visitors)
   if (!columns.includes('value')) {
     const start = startExpression('toUnixTimestamp64Second(timestamp)')
     const found = columns.map((column) => (column === 'start' ? start : column))
-    return [`SELECT ${[...found, ...counts].join(', ')}\nFROM ${source}\n${groupBy}`]
+    return `SELECT ${[...found, ...counts].join(', ')}\nFROM ${source}\n${groupBy}`
   }
-  if (areFew && dimensions.length > 1) {
-    const pairs = dimensions.map(({ name, expression }) => `('${name}', toString(${expression}))`)
-    return [
-      `SELECT ${['pair.1 AS name', 'pair.2 AS value', ...counts].join(', ')}
-FROM (SELECT *, [${pairs.join(', ')}] AS pairs FROM ${source}) ARRAY JOIN pairs AS pair
-GROUP BY name, value`,
-    ]
+  const keys = [...new Set(dimensions.flatMap(({ columns }) => columns))]
+  const choose = (of: (dimension: Dimension) => string) => {
+    const cases = dimensions.map((dimension) => `grouped = ${groupingMask(keys, dimension)}, ${of(dimension)}`)
+    return `multiIf(${cases.join(', ')}, '')`
   }
-  return dimensions.map(({ name, columns, expression }) => {
-    return `SELECT ${[`'${name}' AS name`, `${expression} AS value`, ...counts].join(', ')}
+  const name = `${choose(({ name }) => `'${name}'`)} AS name`
+  const value = `${choose(({ expression }) => `toString(${expression})`)} AS value`
+  return `SELECT name, value, ${measures.join(', ')} FROM (
+SELECT ${[`grouping(${keys.join(', ')}) AS grouped`, name, value, ...counts].join(', ')}
 FROM ${source}
-GROUP BY ${columns.join(', ')}`
-  })
+GROUP BY GROUPING SETS (${dimensions.map(({ columns }) => `(${columns.join(', ')})`).join(', ')}))`
+}
+
+/** What `grouping` returns for the groups of a dimension: a bit for each key, 1 for a key that is none of its columns. */
+function groupingMask(keys: string[], { columns }: Dimension): number {
+  return keys.reduce((mask, key) => mask * 2 + (columns.includes(key) ? 0 : 1), 0)
 }
 
 function selectBuckets(

@@ -62,6 +62,22 @@ export async function listChanges(
   })
 }
 
+/** Lists the entries about a person, such as a customer, with the person's values and no others. */
+export async function* listPersonEntries(
+  ctx: Pick<Ctx, 'db' | 'config' | 'workspaceId'>,
+  person: string,
+): AsyncGenerator<AuditEntry> {
+  const personal = { keys: await readKeys(ctx, [person]), names: new Map() }
+  for (let after = 0n; ; ) {
+    const page = { ascending: true, after, count: rowsAtOnce }
+    const rows = await selectEntries(ctx.db, ctx.workspaceId, { targetId: person }, page)
+    yield* rows.map((row) => presentEntry(row, personal))
+    const last = rows.at(-1)
+    if (!last || rows.length < rowsAtOnce) return
+    after = last.sequence
+  }
+}
+
 export function exportEntries(ctx: Reading, query: AuditExportQuery): AsyncIterable<string> {
   requireAllFolders(ctx)
   return exportLines(ctx, query, parseFilter(query))

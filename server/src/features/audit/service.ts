@@ -5,7 +5,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { memoByObject } from '../../platform/memo.ts'
 import { transaction } from '../../platform/postgres.ts'
 import type { Performed, Recorder } from '../../platform/recording.ts'
-import { listChanges, type ObjectChange } from './list.ts'
+import { listChanges, listPersonEntries, type ObjectChange } from './list.ts'
 import { forgetKeys, loadActorKey } from './persons.ts'
 import { type AuditEvent, buildEntries, findPerson, recordEvent, recordWrite } from './record.ts'
 import { incrementCount, insertEntries, insertEntryFragment, insertNetwork, type NewEntry } from './store.ts'
@@ -76,6 +76,11 @@ export function forgetPersons(platform: Pick<Platform, 'db' | 'config'>, persons
 /** Lists the changes of one object, without personal values; see `listChanges`. */
 export function changesOfObject(...input: Parameters<typeof listChanges>): Promise<ObjectChange[]> {
   return listChanges(...input)
+}
+
+/** Lists the sealed entries about a person with the person's values, oldest first. */
+export function personEntries(...input: Parameters<typeof listPersonEntries>) {
+  return listPersonEntries(...input)
 }
 
 /** Checks that the audit log is as it was sealed. */

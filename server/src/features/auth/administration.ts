@@ -5,7 +5,7 @@ import { issueLink } from './one-time.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 import { createUser, findUserByEmail, type User, usersByIds } from './service.ts'
 import { deletePasskeys, deleteSessions } from './session-store.ts'
-import { deleteSecondFactors, hasUsers, selectAllUsers, updateDisabled } from './store.ts'
+import { deleteSecondFactors, hasUsers, selectAllUsers, updateDisabled, updateOperator } from './store.ts'
 import { deleteLinksOfUser } from './verification-store.ts'
 
 type Databases = Pick<Platform, 'db' | 'config'>
@@ -40,6 +40,13 @@ export async function setDisabled(platform: Databases, email: string, isDisabled
     await updateDisabled(db, user.id, isDisabled)
     if (isDisabled) await endAccess(db, user.id)
   })
+  return requireUser(platform, email)
+}
+
+/** Lets a user see the state of the whole installation, or not any more. */
+export async function setOperator(platform: Databases, email: string, isOperator: boolean): Promise<User> {
+  const user = await requireUser(platform, email)
+  await updateOperator(platform.db, user.id, isOperator)
   return requireUser(platform, email)
 }
 

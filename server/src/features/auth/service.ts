@@ -33,6 +33,8 @@ export type User = {
   image: string | null
   hasSecondFactor: boolean
   disabledAt: Date | null
+  /** Whether the user sees the state of the whole installation. */
+  isOperator: boolean
   createdAt: Date
 }
 type Databases = Pick<Platform, 'db' | 'config'>
@@ -97,12 +99,20 @@ export async function findUserByEmail({ db }: Pick<Platform, 'db'>, email: strin
  */
 export async function createUser(
   platform: Databases,
-  input: { email: string; name: string; password?: string; hash?: string; isEmailVerified?: boolean },
+  input: {
+    email: string
+    name: string
+    password?: string
+    hash?: string
+    isEmailVerified?: boolean
+    isOperator?: boolean
+  },
 ): Promise<User> {
   const email = normalizeEmail(input.email)
   const hash = input.password === undefined ? input.hash : await hashPassword(input.password)
   const user = await transaction(platform, async ({ db }) => {
-    const row = { id: newId('user'), name: input.name, email, email_verified: input.isEmailVerified ?? false }
+    const { name, isEmailVerified = false, isOperator = false } = input
+    const row = { id: newId('user'), name, email, email_verified: isEmailVerified, is_operator: isOperator }
     const inserted = await insertUser(db, row)
     if (inserted && hash) await upsertPassword(db, inserted.id, hash)
     return inserted
@@ -144,6 +154,7 @@ function presentUser(row: UserRow): User {
     image: row.image,
     hasSecondFactor: row.two_factor_enabled,
     disabledAt: row.disabled_at,
+    isOperator: row.is_operator,
     createdAt: row.created_at,
   }
 }

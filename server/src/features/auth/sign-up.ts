@@ -70,7 +70,8 @@ export async function setUp(
     await lockFirstUser(auth.db)
     if (await hasUsers(auth.db)) throw conflict('This installation is set up already. Sign in.')
     await useLink(auth, 'setup', input.token)
-    const user = await createUser(auth, { email, name: requireName(input.name), hash, isEmailVerified: true })
+    const name = requireName(input.name)
+    const user = await createUser(auth, { email, name, hash, isEmailVerified: true, isOperator: true })
     await recordAction(auth, 'account-created', { userId: user.id, network: browser.network })
     await auth.hooks.createFirstWorkspace(auth, user.id, workspace)
     return user
@@ -93,7 +94,8 @@ export async function welcomeFirstUser(platform: Platform, hooks: PeopleHooks): 
     await lockFirstUser(platform.db)
     if (await hasUsers(platform.db)) return false
     const name = email.slice(0, email.lastIndexOf('@'))
-    const user = await createUser(platform, { email, name, isEmailVerified: true, ...(hash && { hash }) })
+    const verified = { isEmailVerified: true, isOperator: true }
+    const user = await createUser(platform, { email, name, ...verified, ...(hash && { hash }) })
     await hooks.createFirstWorkspace(platform, user.id, config.INIT_WORKSPACE_NAME)
     return true
   })

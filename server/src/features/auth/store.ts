@@ -10,6 +10,7 @@ export type UserRow = {
   image: string | null
   two_factor_enabled: boolean
   disabled_at: Date | null
+  is_operator: boolean
   created_at: Date
 }
 export type SessionRow = {
@@ -21,7 +22,7 @@ export type SessionRow = {
   authenticated_at: Date
 }
 
-const shown = sql`id, name, email, email_verified, image, two_factor_enabled, disabled_at, created_at`
+const shown = sql`id, name, email, email_verified, image, two_factor_enabled, disabled_at, is_operator, created_at`
 
 /** Returns a session that has not expired, of a user who is not disabled. */
 export async function selectSession(db: Db, token: string): Promise<SessionRow | undefined> {
@@ -45,11 +46,11 @@ export async function selectUserByEmail(db: Db, email: string): Promise<UserRow 
 /** Returns undefined if another user has the e-mail address. */
 export async function insertUser(
   db: Db,
-  row: Pick<UserRow, 'id' | 'name' | 'email' | 'email_verified'>,
+  row: Pick<UserRow, 'id' | 'name' | 'email' | 'email_verified' | 'is_operator'>,
 ): Promise<UserRow | undefined> {
   const result = await sql<UserRow>`
-    INSERT INTO users (id, name, email, email_verified)
-    VALUES (${row.id}, ${row.name}, ${row.email}, ${row.email_verified})
+    INSERT INTO users (id, name, email, email_verified, is_operator)
+    VALUES (${row.id}, ${row.name}, ${row.email}, ${row.email_verified}, ${row.is_operator})
     ON CONFLICT (email) DO NOTHING RETURNING ${shown}`.execute(db)
   return result.rows[0]
 }
@@ -121,6 +122,10 @@ export async function markEmailVerified(db: Db, userId: string): Promise<void> {
 export async function updateDisabled(db: Db, userId: string, isDisabled: boolean): Promise<void> {
   await sql`UPDATE users SET disabled_at = CASE WHEN ${isDisabled} THEN coalesce(disabled_at, now()) END,
     updated_at = now() WHERE id = ${userId}`.execute(db)
+}
+
+export async function updateOperator(db: Db, userId: string, isOperator: boolean): Promise<void> {
+  await sql`UPDATE users SET is_operator = ${isOperator}, updated_at = now() WHERE id = ${userId}`.execute(db)
 }
 
 export async function deleteUserRow(db: Db, userId: string): Promise<void> {

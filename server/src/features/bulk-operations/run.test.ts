@@ -103,7 +103,7 @@ test('every change of random operations and undos is that of a model, once per l
   const random = openRandom(7)
   const { workspace, ctx } = await setUp()
   const world = await openWorld(ctx, workspace.domain)
-  for (let round = 0; round < sized({ short: 15, full: 60 }); round++) {
+  for (let round = 0; round < sized({ short: 8, full: 60 }); round++) {
     const { input, apply, matches } = pickOperation(random, world)
     const before = await readLinks(ctx)
     const model = before.map((link) => (matches(link) ? apply(link) : link))

@@ -30,14 +30,15 @@ const mostDetail = 4_000_000
  * Decides leads, sales and refunds in order. Takes and returns values; `batch` advances with each event. The events of a
  * partner after its move stay undecided: the next batch loads the terms and caps of the new group for them. So do events
  * that need what was not loaded, because an event before them bound their customer, and the last events when the
- * explanations get too long.
+ * explanations get too long. Where partners share a cap (`isShared`), every event after an undecided one is left too.
  */
-export function decideBatch(batch: Batch, events: QueuedEvent[]): Changes {
+export function decideBatch(batch: Batch, events: QueuedEvent[], { isShared = false } = {}): Changes {
   const changes = noChanges()
   let detail = 0
   for (const event of events) {
     const { conversion, partnerNumber } = event
-    const isStopped = changes.stopped.has(partnerNumber) || changes.moves.has(partnerNumber) || detail > mostDetail
+    const isAfterStop = isShared ? changes.stopped.size > 0 : changes.stopped.has(partnerNumber)
+    const isStopped = isAfterStop || changes.moves.has(partnerNumber) || detail > mostDetail
     const decided = isStopped ? undefined : decideOne(batch, changes, event)
     if (decided === undefined) {
       changes.undecided.push(conversion.number)

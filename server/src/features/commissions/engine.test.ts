@@ -87,6 +87,25 @@ test('a cap limits what all sales of a batch earn together', async () => {
   expect((await readReasons(program)).filter((reason) => reason === 'capped')).toHaveLength(1)
 })
 
+test('of a cap that partners share, earlier sales get their part first, by several engines at a time', async () => {
+  const cap = { amount: 12_500, interval: 'month', scope: 'group' }
+  const { program } = await buildEarner(platform, { cap })
+  const partners = await Promise.all(Array.from({ length: 6 }, () => buildPartner(platform, program)))
+  const sales: bigint[] = []
+  for (let index = 0; index < 24; index++) {
+    const partner = partners[index % 6] as (typeof partners)[number]
+    sales.push((await recordSale(platform, program, partner)).number)
+  }
+  await Promise.all(Array.from({ length: 4 }, () => decideSome(platform)))
+  await decideAll(platform, program)
+  const earned = await sql<{ conversion_number: bigint; earnings: bigint }>`SELECT conversion_number, earnings
+    FROM commissions WHERE workspace_id = ${program.ctx.workspaceId} ORDER BY conversion_number`.execute(db)
+  expect(earned.rows).toEqual(
+    sales.slice(0, 13).map((number, index) => ({ conversion_number: number, earnings: index < 12 ? 1_000n : 500n })),
+  )
+  await expectSound(platform, program)
+})
+
 test('events of an unknown partner earn nothing', async () => {
   const { program, partner } = await buildEarner(platform)
   await recordSale(platform, program, { ...partner, link: { ...partner.link, partnerId: 'someone' } })

@@ -2,12 +2,14 @@ import { asSystem, type Ctx, type Platform } from '../../platform/context.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { judgeFailure } from '../../platform/refusal.ts'
 import { type ClaimedPartner, claimPartners } from '../partners/service.ts'
+import { hasSharedCap } from '../rewards/service.ts'
 import { conversionsByNumber } from '../track/service.ts'
 import type { QueuedEvent } from './batch.ts'
 import { decideBatch } from './decide-batch.ts'
 import { loadBatch, loadSpending } from './load.ts'
 import {
   deleteQueued,
+  lockOrder,
   postponeQueued,
   type QueueRow,
   refuseQueued,
@@ -115,8 +117,10 @@ async function decideOrPostpone(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise
 function decideRows(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
   return transaction(ctx, async (ctx) => {
     const { db, workspaceId } = ctx
+    const isShared = await hasSharedCap(db, workspaceId)
+    if (isShared && !(await lockOrder(db, workspaceId))) return 0
     const ids = [...new Set(rows.map(({ partner_id }) => partner_id))]
-    const { partners, byId } = await claimPartners(db, workspaceId, ids)
+    const { partners, byId } = await claimPartners(db, workspaceId, ids, { waits: isShared })
     const unknown = rows
       .filter(({ partner_id }) => !byId.has(partner_id))
       .map(({ conversion_number }) => conversion_number)
@@ -131,7 +135,7 @@ function decideRows(ctx: Ctx, rows: QueueRow[], turn: Turn): Promise<number> {
     const batch = await loadBatch(ctx, earners(partners, events), events)
     const { decidable, waiting } = await splitUndecidable(ctx, batch, events)
     await loadSpending(ctx, batch, decidable)
-    const changes = decideBatch(batch, decidable)
+    const changes = decideBatch(batch, decidable, { isShared })
     await writeChanges(ctx, changes, batch.spending)
     for (const [id, number] of byId) if (changes.stopped.has(number)) turn.stopped.add(id)
     if (waiting.length > 0) await postponeQueued(db, workspaceId, waiting)

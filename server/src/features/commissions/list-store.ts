@@ -31,6 +31,13 @@ export async function selectOfConversion(db: Db, workspaceId: string, number: bi
   return result.rows
 }
 
+/** Commissions of conversions, including clawbacks. */
+export async function selectOfConversions(db: Db, workspaceId: string, numbers: bigint[]): Promise<CommissionRow[]> {
+  const result = await sql<CommissionRow>`SELECT * FROM commissions
+    WHERE workspace_id = ${workspaceId} AND conversion_number = ANY(${numbers}::bigint[]) ORDER BY number`.execute(db)
+  return result.rows
+}
+
 export async function selectIdsByNumber(
   db: Db,
   workspaceId: string,

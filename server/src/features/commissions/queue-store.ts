@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { locks } from '../../platform/locks.ts'
 import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 
 export type QueueRow = { conversion_number: bigint; partner_id: string }
@@ -17,6 +18,13 @@ export async function selectQueuedWorkspaces(db: AllWorkspacesDb, after: string,
       WHERE workspace_id IS NOT NULL AND place < ${count}::int)
     SELECT workspace_id FROM found WHERE workspace_id IS NOT NULL`.execute(db)
   return result.rows.map(({ workspace_id }) => workspace_id)
+}
+
+/** Locks the order of a workspace's decisions until the transaction ends. False when another transaction has it. */
+export async function lockOrder(db: Db, workspaceId: string): Promise<boolean> {
+  const result = await sql<{ locked: boolean }>`
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${workspaceId}, ${locks.sharedCaps})) AS locked`.execute(db)
+  return result.rows[0]?.locked === true
 }
 
 /** The oldest events of a workspace that can be tried now. */

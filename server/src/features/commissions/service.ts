@@ -1,7 +1,9 @@
 import { boundedSum } from '@tributary/contract/common'
 import type { Ctx, Platform } from '../../platform/context.ts'
+import { summarizePartners } from '../partners/service.ts'
+import { isDataLeft, readCustomerCommissions, readDecisions } from './customers.ts'
 import { type EarningsKey, sumEarnings } from './earnings-store.ts'
-import { selectIdsByNumber } from './list-store.ts'
+import { selectIdsByNumber, selectOfConversions } from './list-store.ts'
 import { cancelUnpaidCommissions, mergeMoney, restoreCanceledCommissions } from './partner-money.ts'
 import { type FateRow, selectFates, selectPayoutSums, selectSums } from './verify-store.ts'
 
@@ -41,6 +43,43 @@ export async function commissionIds(
   if (numbers.length === 0) return new Map()
   const rows = await selectIdsByNumber(db, workspaceId, numbers)
   return new Map(rows.map(({ number, id }) => [number, `cm_${id}`]))
+}
+
+export type EarnedCommission = Record<'id' | 'currency' | 'status' | 'partnerId', string> & { earnings: number }
+
+/** What leads, sales and refunds earned, by the number of the event. */
+export async function commissionsOfConversions(
+  ctx: Pick<Ctx, 'db' | 'workspaceId' | 'actor'>,
+  numbers: bigint[],
+): Promise<Map<bigint, EarnedCommission[]>> {
+  const rows = numbers.length === 0 ? [] : await selectOfConversions(ctx.db, ctx.workspaceId, numbers)
+  const partners = await summarizePartners(
+    ctx,
+    rows.map(({ partner_number }) => partner_number),
+  )
+  const commissions = new Map<bigint, EarnedCommission[]>()
+  for (const { id, currency, status, earnings, partner_number, conversion_number } of rows) {
+    const partnerId = partners.get(partner_number)?.id ?? ''
+    const commission = { id: `cm_${id}`, currency, status, partnerId, earnings: boundedSum(earnings) }
+    const number = conversion_number ?? 0n
+    commissions.set(number, [...(commissions.get(number) ?? []), commission])
+  }
+  return commissions
+}
+
+/** Reads the commissions of a customer with what is stored to explain them. */
+export function customerCommissions(...input: Parameters<typeof readCustomerCommissions>): AsyncGenerator<object> {
+  return readCustomerCommissions(...input)
+}
+
+/** Why leads, sales and refunds earned nothing, by their number. */
+export function decisionsOnConversions(...input: Parameters<typeof readDecisions>) {
+  return readDecisions(...input)
+}
+
+/** Whether values of an erased customer are left in commissions and decisions. */
+export function isCommissionDataLeft(...input: Parameters<typeof isDataLeft>): Promise<boolean> {
+  return isDataLeft(...input)
 }
 
 /** Sums of commissions by partner: what is accrued, and what counts in the partner's total. */

@@ -27,6 +27,11 @@ export function present(row: CustomerRow | undefined, id: string): Customer {
   }
 }
 
+/** The customer as its own operations return it. */
+export function presentListed(row: CustomerRow): ExpandedCustomer {
+  return present(row, row.id)
+}
+
 type Expanded = {
   link?: Link
   partner?: { id: string; name: string; email: string | null; image: string | null }
@@ -36,7 +41,7 @@ type Expanded = {
 /** The customer with the link that referred it, the link's partner, and the discount of the partner's group. */
 export function presentExpanded(row: CustomerRow, { link, partner, discount }: Expanded): ExpandedCustomer {
   return {
-    ...present(row, row.id),
+    ...presentListed(row),
     link: link
       ? {
           id: link.id,

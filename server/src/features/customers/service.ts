@@ -1,6 +1,7 @@
 import type {
   Customer as ContractCustomer,
   CustomerPatch,
+  CustomersCountQuery,
   CustomersQuery,
   ExpandedCustomer,
   NewCustomer,
@@ -27,7 +28,7 @@ import {
   newRow,
 } from './create.ts'
 import { customerErasedMessage } from './messages.ts'
-import { present, presentExpanded } from './present.ts'
+import { present, presentExpanded, presentListed } from './present.ts'
 import {
   addSales,
   addTotals,
@@ -35,6 +36,7 @@ import {
   type CustomerFilter,
   type CustomerRow,
   type CustomerSelector,
+  countMatching,
   eraseCustomerRow,
   fillCountries,
   type LocatedCustomer,
@@ -78,6 +80,11 @@ export async function listCustomers(ctx: Ctx, query: CustomersQuery): Promise<Ex
   return presentAll(ctx, backwards ? rows.reverse() : rows, query)
 }
 
+export async function countCustomers(ctx: Ctx, query: CustomersCountQuery): Promise<number> {
+  const filter = await buildFilter(ctx, query)
+  return filter ? countMatching(ctx.db, ctx.workspaceId, filter) : 0
+}
+
 export async function createCustomer(ctx: Ctx, input: NewCustomer): Promise<ExpandedCustomer> {
   const { externalId, name = null, email = null, avatar = null } = input
   const row = newRow(ctx, { externalId, name, email, avatar }, null)
@@ -98,9 +105,7 @@ export async function saveCustomer(ctx: Ctx, externalId: string, fields: Omit<Cu
 }
 
 export async function getCustomer(ctx: Ctx, name: string, expansion: Expansion): Promise<ExpandedCustomer> {
-  const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
-  if (!row) throw notFound('customer', name)
-  return presentOne(ctx, row, expansion)
+  return presentOne(ctx, await requireCustomer(ctx, name), expansion)
 }
 
 export async function updateCustomer(
@@ -110,8 +115,7 @@ export async function updateCustomer(
   expansion: Expansion,
 ): Promise<ExpandedCustomer> {
   const row = await transaction(ctx, async (ctx) => {
-    const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
-    if (!row) throw notFound('customer', name)
+    const row = await requireCustomer(ctx, name)
     const changes = changesTo(row, patch)
     reportChange(ctx, { id: row.id, before: row, after: changes })
     if (Object.keys(changes).length === 0) return row
@@ -127,8 +131,7 @@ export async function updateCustomer(
  */
 export async function deleteCustomer(ctx: Ctx, name: string): Promise<{ id: string }> {
   return transaction(ctx, async (ctx) => {
-    const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
-    if (!row) throw notFound('customer', name)
+    const row = await requireCustomer(ctx, name)
     await eraseCustomerRow(ctx.db, ctx.workspaceId, row.id)
     await keepCount(ctx, 'customers', -1)
     const ids = [row.id, row.external_id, row.email, row.stripe_customer_id, row.click_id]
@@ -152,6 +155,13 @@ export function presentCustomerTo({ actor }: Pick<Ctx, 'actor'>, row: Customer |
   // A customer that was created without a name has the e-mail address as name.
   const name = customer.name?.includes('@') ? null : customer.name
   return { ...customer, name, email: null, avatar: null, stripeCustomerId: null }
+}
+
+/** Finds the customer of a path by its id or, prefixed with `ext_`, external id; throws 404 when there is none. */
+export async function requireCustomer(ctx: Pick<Ctx, 'db' | 'workspaceId'>, name: string): Promise<Customer> {
+  const row = await selectCustomer(ctx.db, ctx.workspaceId, parseSelector(name))
+  if (!row) throw notFound('customer', name)
+  return row
 }
 
 /** Finds a customer by external id. In a transaction, locks the row until it ends. */
@@ -259,14 +269,17 @@ export function customerOrigins({ db, workspaceId }: Pick<Ctx, 'db' | 'workspace
 }
 
 /** Customers by id, including erased customers. */
-export async function customersById(ctx: Ctx, ids: string[]): Promise<Map<string, Customer>> {
+export async function customersById(
+  ctx: Pick<Ctx, 'db' | 'workspaceId'>,
+  ids: string[],
+): Promise<Map<string, Customer>> {
   if (ids.length === 0) return new Map()
   const rows = await selectCustomersById(ctx.db, ctx.workspaceId, [...new Set(ids)])
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 async function presentAll(ctx: Ctx, rows: CustomerRow[], expansion: Expansion): Promise<ExpandedCustomer[]> {
-  if (!expansion.includeExpandedFields) return rows.map((row) => present(row, row.id))
+  if (!expansion.includeExpandedFields) return rows.map(presentListed)
   const numbers = rows.flatMap(({ link_number }) => link_number ?? [])
   const links = numbers.length === 0 ? new Map<bigint, Link>() : await linksByNumber(ctx, numbers)
   const partners = await findPartnersById(
@@ -299,7 +312,7 @@ async function findCustomerNumber(ctx: Ctx, id: string): Promise<bigint> {
 }
 
 /** Builds the list filter: email or external id takes precedence over search. Undefined when no customer can match. */
-async function buildFilter(ctx: Ctx, query: CustomersQuery): Promise<CustomerFilter | undefined> {
+async function buildFilter(ctx: Ctx, query: CustomersCountQuery): Promise<CustomerFilter | undefined> {
   const { email, externalId, search, linkId, partnerId, programId } = query
   const named =
     email !== undefined ? { email } : externalId !== undefined ? { externalId } : search !== undefined && { search }

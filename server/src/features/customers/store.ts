@@ -201,6 +201,25 @@ export async function selectCustomers(
   page: CustomerPage,
 ): Promise<CustomerRow[]> {
   const direction = page.ascending ? sql`ASC` : sql`DESC`
+  const conditions = buildConditions(workspaceId, filter)
+  if (page.after !== undefined) conditions.push(beyond(workspaceId, page))
+  const order = sql`ORDER BY ${sortColumns[page.sort]} ${direction}, number ${direction}`
+  // Skipped rows read only the index of the order.
+  const result = await sql<CustomerRow>`
+    SELECT * FROM customers WHERE number IN (
+      SELECT number FROM customers WHERE ${sql.join(conditions, sql` AND `)} ${order}
+      LIMIT ${page.count} OFFSET ${page.offset}) ${order}`.execute(db)
+  return result.rows
+}
+
+export async function countMatching(db: Db, workspaceId: string, filter: CustomerFilter): Promise<number> {
+  const conditions = buildConditions(workspaceId, filter)
+  const result = await sql<{ count: bigint }>`
+    SELECT count(*) AS count FROM customers WHERE ${sql.join(conditions, sql` AND `)}`.execute(db)
+  return Number(result.rows[0]?.count ?? 0)
+}
+
+function buildConditions(workspaceId: string, filter: CustomerFilter): RawBuilder<SqlBool>[] {
   const conditions = [sql<SqlBool>`workspace_id = ${workspaceId} AND erased_at IS NULL`]
   if (filter.email !== undefined) conditions.push(sql`email = ${filter.email}`)
   if (filter.externalId !== undefined) conditions.push(sql`external_id = ${filter.externalId}`)
@@ -208,12 +227,7 @@ export async function selectCustomers(
   if (filter.country !== undefined) conditions.push(sql`country = ${filter.country}`)
   if (filter.linkNumber !== undefined) conditions.push(sql`link_number = ${filter.linkNumber}`)
   for (const links of filter.links ?? []) conditions.push(sql`link_number IN (${links})`)
-  if (page.after !== undefined) conditions.push(beyond(workspaceId, page))
-  const result = await sql<CustomerRow>`
-    SELECT * FROM customers WHERE ${sql.join(conditions, sql` AND `)}
-    ORDER BY ${sortColumns[page.sort]} ${direction}, number ${direction}
-    LIMIT ${page.count} OFFSET ${page.offset}`.execute(db)
-  return result.rows
+  return conditions
 }
 
 /** The number of a customer, even of an erased customer, so that pagination can continue after it. */
@@ -244,7 +258,7 @@ export async function eraseCustomerRow(db: Db, workspaceId: string, id: string):
 
 function containing(text: string): RawBuilder<SqlBool> {
   const pattern = text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')
-  return sql`search_text LIKE ${`%${pattern}%`}`
+  return sql`(search_text LIKE ${`%${pattern}%`} OR id = ${text} OR stripe_customer_id = ${text})`
 }
 
 function beyond(workspaceId: string, { sort, ascending, after }: CustomerPage): RawBuilder<SqlBool> {

@@ -1,12 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import type { App } from '../../platform/http.ts'
-import { missingPage } from './pages.ts'
-import { pageHeaders } from './policy.ts'
-import { builtDashboard, readDashboard, renderPage } from './service.ts'
+import { builtDashboard, openPage } from './service.ts'
 
 // Names of built files contain a hash of their content.
 const assetHeaders = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' }
@@ -28,7 +25,7 @@ export function dashboardPages(folder = builtDashboard): App {
   for (const path of ['/app/icon.svg', '/app/licences.md', '/app/inter-licence.txt']) {
     app.get(path, serveFile)
   }
-  for (const path of ['/app', '/app/*']) app.get(path, async (c) => sendPage(c, await readDashboard(folder)))
+  for (const path of ['/app', '/app/*']) app.get(path, (c) => sendPage(c, folder))
   return app
 }
 
@@ -44,15 +41,14 @@ function serveFiles(root: string): MiddlewareHandler {
   }
 }
 
-function sendPage(c: Context, page: string | undefined): Response {
-  const nonce = randomBytes(16).toString('base64url')
-  if (page === undefined) return c.html(missingPage(nonce), 503, pageHeaders(nonce))
+async function sendPage(c: Context, folder: string): Promise<Response> {
   const preferences = {
     theme: getCookie(c, 'tributary_theme'),
     language: getCookie(c, 'tributary_language'),
     accepted: c.req.header('accept-language'),
   }
-  return c.html(renderPage(page, nonce, preferences), 200, pageHeaders(nonce))
+  const { html, status, headers } = await openPage('index.html', preferences, folder)
+  return c.html(html, status, headers)
 }
 
 function acceptsHtml(c: Context): boolean {

@@ -57,8 +57,16 @@ function judge(found: string[], isCorrect: boolean): Found {
   return { found, status: isCorrect ? 'found' : found.length > 0 ? 'different' : 'missing' }
 }
 
+/** Others write these texts; PostgreSQL refuses some of their characters. */
+function clean(text: string): string {
+  return text
+    .slice(0, longestValue)
+    .replaceAll(/\p{Cc}/gu, '\uFFFD')
+    .toWellFormed()
+}
+
 function shorten({ found, status }: Found): Found {
-  return { found: found.slice(0, mostValues).map((value) => value.slice(0, longestValue).toWellFormed()), status }
+  return { found: found.slice(0, mostValues).map((value) => clean(value)), status }
 }
 
 async function findCertificate(config: Config, slug: string): Promise<Findings['certificate']> {
@@ -68,7 +76,8 @@ async function findCertificate(config: Config, slug: string): Promise<Findings['
       timeoutMs: certificateTimeoutMs,
       allow: config,
     })
-    const read = { issuer: issuer.slice(0, longestValue), expiresAt: validTo.toISOString() }
+    const expiresAt = Number.isNaN(validTo.getTime()) ? null : validTo.toISOString()
+    const read = { issuer: clean(issuer), expiresAt }
     if (problem === undefined) return { status: 'valid', ...read, problem: null }
     return { status: 'invalid', ...read, problem: `Browsers refuse the certificate: ${problem}.` }
   } catch (error) {

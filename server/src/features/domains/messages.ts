@@ -17,3 +17,13 @@ export const domainChangedSubject = 'changes.*.domains'
 export function domainChangedMessage(body: DomainChanged, partition: number) {
   return { subject: `changes.${partition}.domains`, body }
 }
+
+/** Visitors no longer reach a domain that worked before. */
+export const domainBroken = z.object({ workspaceId: z.string(), domainId: z.string(), since: z.iso.datetime() })
+export type DomainBroken = z.infer<typeof domainBroken>
+
+export const domainBrokenSubject = 'changes.*.domain-broken'
+
+export function domainBrokenMessage(body: DomainBroken, partition: number) {
+  return { subject: `changes.${partition}.domain-broken`, body }
+}

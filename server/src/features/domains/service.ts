@@ -25,8 +25,10 @@ import {
   selectPrimaryDomain,
   selectVerifiedSlugs,
 } from './store.ts'
+import { type BrokenRow, selectBroken } from './watch-store.ts'
 
 export type Domain = DomainRow
+export type BrokenDomain = BrokenRow
 
 // A client that reads the DNS records has often just set them, so DNS is checked again after this time.
 const hasteMs = 10_000
@@ -185,6 +187,14 @@ export function hasVerifiedDomain(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise
 /** The id of a domain of the workspace; null for the shared domain. */
 export async function findDomainId(ctx: Pick<Ctx, 'db' | 'workspaceId'>, slug: string): Promise<string | null> {
   return (await selectDomain(ctx.db, ctx.workspaceId, slug))?.id ?? null
+}
+
+/** The domain with this id, if visitors no longer reach it. */
+export function findBrokenDomain(
+  ctx: Pick<Ctx, 'db' | 'workspaceId'>,
+  domainId: string,
+): Promise<BrokenDomain | undefined> {
+  return selectBroken(ctx.db, ctx.workspaceId, domainId)
 }
 
 /** Finds a domain by host name; throws 404 when the workspace has none. */

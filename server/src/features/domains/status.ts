@@ -4,6 +4,7 @@ import { AppError } from '../../platform/errors.ts'
 import { checkDomain } from './check.ts'
 import { type StoredFindings, selectFindings, upsertFindings } from './findings-store.ts'
 import { type Findings, inspectDomain } from './inspect.ts'
+import { isRouted } from './judge-watch.ts'
 import { type DnsRecord, recordsFor } from './records.ts'
 import type { DomainRow } from './store.ts'
 
@@ -65,15 +66,6 @@ function present({ config }: Handles, domain: DomainRow, stored: StoredFindings 
 function findRecord(findings: Findings | undefined, { type, value }: DnsRecord) {
   const known = findings?.records.find((record) => record.type === type && record.value === value)
   return { found: known?.found ?? [], status: known?.status ?? ('unknown' as const) }
-}
-
-/** Whether visitors reach this installation: by the CNAME, or by addresses that are all ours. */
-function isRouted(records: DomainStatus['records']): boolean {
-  if (records.some(({ type, status }) => type === 'CNAME' && status === 'found')) return true
-  const addresses = records.filter(({ type }) => type === 'A' || type === 'AAAA')
-  const ours = addresses.map(({ value }) => value)
-  const found = addresses.flatMap((record) => record.found)
-  return found.length > 0 && found.every((value) => ours.includes(value))
 }
 
 function latest(one: string, other: string): string {

@@ -5,8 +5,17 @@ import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.t
 import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { deletedTags } from '../tags/service.ts'
-import { historyDays } from '../workspaces/service.ts'
 import { type ClickDayProgress, readClickCountries, readClickDays } from './click-days.ts'
+import {
+  eraseClickAddresses,
+  eraseRowsOfCustomers,
+  isCustomerStored,
+  type LocatedClick as Located,
+  readClicks,
+  readConversionClicks,
+} from './customers.ts'
+import type { ConversionClickRow, WholeClickRow } from './customers-store.ts'
+import { isRetained, stampExpiry } from './expiry.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
 import {
   addMissing,
@@ -14,7 +23,7 @@ import {
   type ConversionTable,
   deleteClickRows,
   deleteRows,
-  eraseMetadata,
+  insertClicks,
   insertEvents,
   insertLinkAttributes,
   insertStaged,
@@ -43,6 +52,9 @@ export type NewConversions = { leads: NewLead[]; sales: NewSale[] }
 export type StoredClick = StoredClickRow
 export type StoredVisit = StoredVisitRow
 export type ClickDay = ClickDayRow
+export type WholeClick = WholeClickRow
+export type ConversionClick = ConversionClickRow
+export type LocatedClick = Located
 type NotAttributed = { attribution: string }
 type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
 /** Event tables for other features to read; only this feature writes to them. */
@@ -53,12 +65,8 @@ export const eventTables = {
   attributes: 'link_attributes',
 } as const
 type Engines = Pick<Platform, 'clickhouse' | 'db' | 'config'>
-type Expiring = { workspace_id: string; timestamp: number; expires_on?: string }
 
 const hourMs = 60 * 60 * 1000
-const dayMs = 24 * hourMs
-// The last day of ClickHouse's `Date` type: a row with it never expires.
-const lastDay = 65_535
 // Gap between two versions of link attributes: a correction is newer than the corrected version, older than the next.
 const correctionsPerVersion = 1_000_000n
 // ClickHouse query parameters are part of the URL, whose length servers limit.
@@ -71,7 +79,7 @@ const skewMs = 60_000
 export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
   if (clicks.length === 0) return
   await stampExpiry(platform, clicks)
-  await insertEvents(platform.clickhouse, 'click_events', clicks, token)
+  await insertClicks(platform.clickhouse, clicks, token)
 }
 
 /** Inserts leads and sales. In a transaction, blocks counting and repairing them until it ends. */
@@ -158,10 +166,6 @@ export async function restoreConversions(platform: Engines, { leads, sales }: Ne
   await insertEvents(platform.clickhouse, 'lead_events', missingLeads)
   await insertEvents(platform.clickhouse, 'sale_events', missingSales)
   return missingLeads.length + missingSales.length
-}
-
-function isRetained({ expires_on }: Expiring): boolean {
-  return expires_on !== undefined && expires_on > dayText(Math.floor(Date.now() / dayMs))
 }
 
 /** Inserts unattributed leads and sales that are not stored yet. Concurrent calls with the same rows would add both. */
@@ -283,24 +287,6 @@ export function linkAddresses(
   return selectLinkAddresses(clickhouse, workspaceId, numbers)
 }
 
-/** Sets `expires_on` of event rows in place: copying the rows would cost as much as building them. */
-async function stampExpiry(platform: Omit<Engines, 'clickhouse'>, clicks: Expiring[]): Promise<void> {
-  if (clicks.length === 0) return
-  const days = await historyDays(platform, new Set(clicks.map(({ workspace_id }) => workspace_id)))
-  const dayNames = new Map<number, string>()
-  for (const click of clicks) {
-    const history = days.get(click.workspace_id)
-    const day = history === undefined ? lastDay : Math.min(Math.floor(click.timestamp / dayMs) + history + 1, lastDay)
-    const text = dayNames.get(day) ?? dayText(day)
-    dayNames.set(day, text)
-    click.expires_on = text
-  }
-}
-
-function dayText(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10)
-}
-
 /** Inserts clicks that are not stored yet, in log order; returns how many. Must not run concurrently. */
 export async function restoreClicks(platform: Engines, clicks: NewClick[], batch: string): Promise<number> {
   if (clicks.length === 0) return 0
@@ -359,15 +345,28 @@ export function conversionsStoredSince(
   return selectStoredSince(platform.clickhouse, { ...page, since: since.getTime() })
 }
 
-/** Clears the metadata of customers' leads and sales; the events stay. */
-export async function eraseCustomers(
-  platform: Pick<Platform, 'clickhouse' | 'config'>,
-  workspaceId: string,
-  customerIds: string[],
-): Promise<void> {
-  const { CLICKHOUSE_CLUSTER: cluster } = platform.config
-  for (const part of chunks(customerIds, namedAtOnce))
-    await eraseMetadata(platform.clickhouse, cluster, { workspaceId, customerIds: part })
+/** Clears metadata and addresses of customers' leads, sales and refunds; the events stay. */
+export function eraseCustomers(...input: Parameters<typeof eraseRowsOfCustomers>): Promise<void> {
+  return eraseRowsOfCustomers(...input)
+}
+
+/** Clears the addresses of clicks; the clicks stay. */
+export function eraseAddresses(...input: Parameters<typeof eraseClickAddresses>): Promise<void> {
+  return eraseClickAddresses(...input)
+}
+
+export function hasCustomer(...input: Parameters<typeof isCustomerStored>): Promise<boolean> {
+  return isCustomerStored(...input)
+}
+
+/** Reads everything that is stored of clicks. */
+export function wholeClicks(...input: Parameters<typeof readClicks>): Promise<WholeClick[]> {
+  return readClicks(...input)
+}
+
+/** What ClickHouse has of the clicks of leads, sales and refunds, by the id of the event. */
+export function clicksOfConversions(...input: Parameters<typeof readConversionClicks>) {
+  return readConversionClicks(...input)
 }
 
 /** Clicks by people per link and day: all clicks of days after `closed_day`, and late clicks of earlier days. */

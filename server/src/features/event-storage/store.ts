@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
-import { type AllWorkspacesClickHouse, atOnce, type ClickHouse, insert, query } from '../../platform/clickhouse.ts'
+import {
+  type AllWorkspacesClickHouse,
+  atOnce,
+  type ClickHouse,
+  insert,
+  insertBinary,
+  query,
+} from '../../platform/clickhouse.ts'
 import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
+import { openRowWriter } from './row-binary.ts'
 
 type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
 type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
@@ -28,13 +36,13 @@ export type NewLeadRow = Omit<NewClickRow, 'id_text'> &
 export type NewSaleRow = NewLeadRow &
   Record<'kind' | 'amount' | 'currency' | 'invoice_id' | 'payment_processor' | 'sale_type', string> & { sales: number }
 
-const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
+export const moment = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`
 // Without this, a condition on `link_number` would apply to its text alias, which no index supports.
 const columnsFirst = 'SETTINGS prefer_column_name_to_alias = 1'
 
-const conversionTables = { lead_events: 1, sale_events: 1, unattributed_leads: 1, unattributed_sales: 1 }
-export type ConversionTable = keyof typeof conversionTables
-type NewRows = { click_events: NewClickRow } & Record<'lead_events' | 'unattributed_leads', NewLeadRow> &
+export const conversionTables = ['lead_events', 'sale_events', 'unattributed_leads', 'unattributed_sales'] as const
+export type ConversionTable = (typeof conversionTables)[number]
+type NewRows = Record<'lead_events' | 'unattributed_leads', NewLeadRow> &
   Record<'sale_events' | 'unattributed_sales', NewSaleRow>
 
 /** Inserts event rows. ClickHouse ignores an insert with a repeated deduplication token. */
@@ -50,6 +58,41 @@ export async function insertEvents<Table extends keyof NewRows>(
   const stamped = rows.map((row) => ({ ...row, stored_at }))
   await insertAtOnce(clickhouse, table, [...Object.keys(rows[0]), 'stored_at'], stamped)
 }
+
+/** Inserts clicks with `expires_on` and `folded`. ClickHouse ignores an insert with a repeated deduplication token. */
+export async function insertClicks(
+  clickhouse: AllWorkspacesClickHouse,
+  rows: NewClickRow[],
+  token: string,
+): Promise<void> {
+  const storedAt = Date.now()
+  const writer = openRowWriter(rows.length * usualRowBytes)
+  const days = new Map<string, number>()
+  const readDay = (text = '2149-06-06') => {
+    const day = days.get(text) ?? Date.parse(text) / dayMs
+    days.set(text, day)
+    return day
+  }
+  for (const row of rows) {
+    writer.int64(row.timestamp)
+    writer.int64(storedAt)
+    writer.uint64(row.link_number)
+    writer.ipv6(row.ip)
+    writer.uint16(readDay(row.expires_on))
+    writer.uint16(row.folded ?? 0)
+    for (const column of textColumns) writer.string(row[column])
+  }
+  const columns = [...['timestamp', 'stored_at', 'link_number', 'ip', 'expires_on', 'folded'], ...textColumns]
+  await insertBinary(clickhouse, 'click_events', columns, writer.finish(), token)
+}
+
+const dayMs = 86_400_000
+const usualRowBytes = 500
+const textColumns = [
+  ...(['workspace_id', 'id_text', 'url', 'trigger', 'bot', 'referer', 'referer_url'] as const),
+  ...(['country', 'region', 'city', 'continent', 'device', 'browser', 'os'] as const),
+  ...(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const),
+]
 
 /** Ids of stored leads or sales with these timestamps. */
 export async function selectStoredIds(
@@ -267,24 +310,6 @@ export async function deleteClickRows(
     clickhouse_settings: { mutations_sync: '2' },
   })
   return true
-}
-
-/** Clears the metadata of customers' leads and sales on all replicas before it returns. */
-export async function eraseMetadata(
-  clickhouse: ClickHouse,
-  cluster: string | undefined,
-  values: { workspaceId: string; customerIds: string[] },
-): Promise<void> {
-  const where = `workspace_id = {workspaceId:String} AND customer_id IN {customerIds:Array(String)} AND metadata != ''`
-  for (const table of Object.keys(conversionTables)) {
-    const [left] = await query<{ id: string }>(clickhouse, `SELECT id FROM ${table} WHERE ${where} LIMIT 1`, values)
-    if (!left) continue
-    await clickhouse.command({
-      query: `ALTER TABLE ${cluster ? `${table}_local ON CLUSTER '${cluster}'` : table} UPDATE metadata = '' WHERE ${where}`,
-      query_params: values,
-      clickhouse_settings: { mutations_sync: '2' },
-    })
-  }
 }
 
 async function insertAtOnce(clickhouse: ClickHouse, table: string, columns: string[], values: object[]): Promise<void> {

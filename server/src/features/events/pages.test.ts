@@ -95,7 +95,7 @@ describe('reading pages while events arrive', () => {
       }
     })()
     try {
-      const walks = Array.from({ length: sized({ short: 300, full: 1_000 }) }, (_, index) => index)
+      const walks = Array.from({ length: sized({ short: 150, full: 1_000 }) }, (_, index) => index)
       await Promise.all(
         Array.from({ length: 6 }, async () => {
           for (let walk = walks.pop(); walk !== undefined; walk = walks.pop()) await check(walk)

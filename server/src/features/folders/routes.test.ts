@@ -1,7 +1,7 @@
 import { createClient } from '@tributary/contract/client'
 import { createFolder, deleteFolder, type Folder, listFolders, updateFolder } from '@tributary/contract/folders'
 import { describe, expect, inject, it } from 'vitest'
-import { type BuiltWorkspace, buildWorkspace } from '../../../test/build.ts'
+import { type BuiltWorkspace, buildMember, buildWorkspace } from '../../../test/build.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
 
 const platform = await openTestPlatform()
@@ -204,6 +204,19 @@ describe('createFolder', () => {
 })
 
 describe('updateFolder', () => {
+  it('403: a member renames a folder, but does not decide who sees it; an admin does', async () => {
+    const { workspace, folders } = await withFolders('ours')
+    const patchAs = async (role: 'member' | 'admin', body: object) => {
+      const { cookie } = await buildMember(platform, workspace, role)
+      const headers = { cookie, origin: api, 'content-type': 'application/json', 'tributary-workspace': workspace.slug }
+      const init = { method: 'PATCH', headers, body: JSON.stringify(body) }
+      return (await fetch(`${api}/folders/${folders[0].id}`, init)).status
+    }
+    expect(await patchAs('member', { name: 'renamed', accessLevel: folders[0].accessLevel })).toBe(200)
+    expect(await patchAs('member', { accessLevel: null })).toBe(403)
+    expect(await patchAs('admin', { accessLevel: null })).toBe(200)
+  })
+
   it('200: changes the given fields, keeps the rest, and sets updatedAt', async () => {
     const { workspace, folders } = await withFolders('before')
     const [folder] = folders

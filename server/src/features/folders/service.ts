@@ -1,5 +1,5 @@
 import type { Folder, FolderPatch, FoldersQuery, NewFolder } from '@tributary/contract/folders'
-import type { Ctx, Platform } from '../../platform/context.ts'
+import { type Ctx, findUserId, hasScope, type Platform } from '../../platform/context.ts'
 import { conflict, forbidden, notFound } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
@@ -55,6 +55,7 @@ export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Pr
   const row = await selectFolder(ctx.db, ctx.workspaceId, id)
   if (!row) throw notFound('folder', id)
   const changes = changesTo(row, patch)
+  if (changes.access_level !== undefined) requireAccessChange(ctx)
   reportChange(ctx, { id, before: row, after: changes })
   if (Object.keys(changes).length === 0) return presentFolder(row)
   const updated = await updateFolderRow(ctx.db, ctx.workspaceId, id, changes).catch((error) => {
@@ -62,6 +63,12 @@ export async function updateFolder(ctx: Ctx, id: string, patch: FolderPatch): Pr
   })
   if (!updated) throw notFound('folder', id)
   return presentFolder(updated)
+}
+
+/** Throws 403 for a member: who sees a folder is decided by those who decide about members. */
+function requireAccessChange({ actor }: Pick<Ctx, 'actor'>): void {
+  if (findUserId(actor) === undefined || hasScope(actor, 'workspaces.write')) return
+  throw forbidden('Only owners and admins change the `accessLevel` of a folder. Ask one of them.')
 }
 
 /** Deletes a folder; its links stay. The worker updates the links and event filters when it handles the message. */

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, expect, inject, test } from 'vitest'
 import { createDatabase } from '../../../../engines/postgres.ts'
@@ -54,16 +56,16 @@ test('a worker whose ClickHouse inserts hang reads only a few batches from the l
 
 test('a worker whose ClickHouse inserts fail rereads its batch without buffering more each time', async () => {
   const worker = await openTestPlatform(settings)
-  const rows: number[] = []
+  const sizes: number[] = []
   await using _ingest = await startIngest(
-    withInsert(worker, (input) => {
-      rows.push(input.values.length)
-      return Promise.reject(new Error('connect ECONNREFUSED'))
+    withInsert(worker, async ({ values }) => {
+      sizes.push((await buffer(values)).length)
+      throw new Error('connect ECONNREFUSED')
     }),
   )
-  await eventually(async () => expect(rows.length).toBeGreaterThan(3), 30_000)
-  expect(new Set(rows).size).toBe(1)
-  expect(worker.nats.stats().inBytes).toBeLessThan(rows.length * batchBytes * 6)
+  await eventually(async () => expect(sizes.length).toBeGreaterThan(3), 30_000)
+  expect(new Set(sizes).size).toBe(1)
+  expect(worker.nats.stats().inBytes).toBeLessThan(sizes.length * batchBytes * 6)
 })
 
 async function publishAll(): Promise<void> {
@@ -74,12 +76,12 @@ async function publishAll(): Promise<void> {
   }
 }
 
-type Insert = (input: { values: unknown[] }) => Promise<unknown>
+type Insert = (input: { values: Readable }) => Promise<unknown>
 
 function withInsert(platform: Platform, insert: Insert): Platform {
   const clickhouse = new Proxy(platform.clickhouse, {
     get(target, property) {
-      const value = property === 'insert' ? insert : Reflect.get(target, property, target)
+      const value = property === 'exec' ? insert : Reflect.get(target, property, target)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })

@@ -25,13 +25,13 @@ type TestLink = { number: bigint; workspaceId: string; url: string }
 /** The platform of a worker that dies at `point` of its next batch. */
 function dying(point: Point | undefined): Platform {
   const { clickhouse, db } = platform
-  if (point === 'after intent') return { ...platform, clickhouse: withMethod(clickhouse, 'insert', die) }
+  if (point === 'after intent') return { ...platform, clickhouse: withMethod(clickhouse, 'exec', die) }
   if (point === 'after insert') {
-    const insert = async (...input: Parameters<typeof clickhouse.insert>) => {
-      await clickhouse.insert(...input)
+    const exec = async (...input: Parameters<typeof clickhouse.exec>) => {
+      await clickhouse.exec(...input)
       die()
     }
-    return { ...platform, clickhouse: withMethod(clickhouse, 'insert', insert) }
+    return { ...platform, clickhouse: withMethod(clickhouse, 'exec', exec) }
   }
   if (point === 'before commit') {
     const execute = (work: (db: Db) => Promise<unknown>) =>

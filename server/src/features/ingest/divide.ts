@@ -43,8 +43,9 @@ export function selectEvents(intent: Pick<Intent, 'excluded' | 'bots'>, messages
   )
   return splitMessages(messages).flatMap((visit, position) => {
     if (excluded.has(position)) return []
-    const { raw, event } = startDraft(visit.body as RawClick)
-    return [{ position, visit, draft: { raw, event: { ...event, bot: bots.get(position) ?? '' } } }]
+    const draft = startDraft(visit.body as RawClick)
+    draft.event.bot = bots.get(position) ?? ''
+    return [{ position, visit, draft }]
   })
 }
 

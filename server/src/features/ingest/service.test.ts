@@ -325,12 +325,12 @@ describe('the owner of a partition', () => {
       ...platform,
       clickhouse: withMethod(
         platform.clickhouse,
-        'insert',
-        async (...input: Parameters<typeof platform.clickhouse.insert>) => {
+        'exec',
+        async (...input: Parameters<typeof platform.clickhouse.exec>) => {
           const { holder, cursor } = await takeOver(late)
           if (!cursor.intent) throw new Error('The intent should have been written')
           expect(await finish(platform, holder, cursor.sequence, cursor.intent, messages)).toBe(1)
-          return platform.clickhouse.insert(...input)
+          return platform.clickhouse.exec(...input)
         },
       ),
     }

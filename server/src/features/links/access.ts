@@ -12,10 +12,11 @@ export async function findLink(ctx: Ctx, selector: LinkSelector): Promise<LinkRo
   return row && canReadFolder(ctx, row.folder_id) ? row : undefined
 }
 
-/** Reads links by number, including deleted links. */
-export async function findLinksByNumber(ctx: Ctx, numbers: bigint[]): Promise<LinkRow[]> {
+/** Reads links by number, including deleted ones, or with `inUse` without deleted, archived and disabled ones. */
+export async function findLinksByNumber(ctx: Ctx, numbers: bigint[], which?: 'inUse'): Promise<LinkRow[]> {
   const rows = await selectLinksByNumber(ctx.db, ctx.workspaceId, [...new Set(numbers)])
-  return rows.filter((row) => canReadFolder(ctx, row.folder_id))
+  const isSought = (row: LinkRow) => which !== 'inUse' || !(row.deleted_at || row.archived || row.disabled_at)
+  return rows.filter((row) => isSought(row) && canReadFolder(ctx, row.folder_id))
 }
 
 /** Reads a link that was deleted after `since`. */

@@ -55,7 +55,7 @@ export const unsetColumns = {
 
 /** The columns that creation writes; PostgreSQL fills the others. */
 const insertedColumns = [
-  ...(['id', 'workspace_id', 'domain', 'key', 'lookup_key', 'url', 'sealed_password'] as const),
+  ...(['id', 'workspace_id', 'user_id', 'domain', 'key', 'lookup_key', 'url', 'sealed_password'] as const),
   ...(Object.keys(unsetColumns) as (keyof typeof unsetColumns)[]),
 ]
 type InsertedColumns = Pick<LinkRow, Exclude<(typeof insertedColumns)[number], 'sealed_password'>> & {

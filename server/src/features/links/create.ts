@@ -1,7 +1,7 @@
 import type { Link, NewLink } from '@tributary/contract/links'
 import type { Tag } from '@tributary/contract/tags'
 import { openGroupCommit } from '../../platform/batches.ts'
-import type { Ctx } from '../../platform/context.ts'
+import { type Ctx, findUserId } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { wakeRelay } from '../../platform/outbox.ts'
@@ -79,8 +79,10 @@ export async function createAtOnce(ctx: Ctx, inputs: NewLink[], calls?: { ctx: C
   const tags = await readTags(ctx, inputs)
   const partners = await readPartners(ctx, inputs)
   const drafts: (Draft | undefined)[] = []
-  for (const input of inputs)
-    drafts.push(draftLink(ctx, input, { domain: await guessLinkDomain(ctx, input.domain), tags, partners }))
+  for (const [index, input] of inputs.entries()) {
+    const domain = await guessLinkDomain(ctx, input.domain)
+    drafts.push(draftLink(calls?.[index]?.ctx ?? ctx, input, { domain, tags, partners }))
+  }
   if (calls) await addEntries(ctx, drafts, calls, inputs)
   const items = drafts.flatMap((draft) => draft?.item ?? [])
   // Two groups with the same addresses would deadlock. A bulk call has locked its addresses, and keeps its order.
@@ -163,6 +165,7 @@ function draftLink(
     ...columns,
     id,
     workspace_id: ctx.workspaceId,
+    user_id: findUserId(ctx.actor) ?? null,
     domain,
     key,
     lookup_key: lookupKey(key),
@@ -194,7 +197,7 @@ function readColumns(
   partners: KnownPartners,
 ) {
   try {
-    const columns = { ...linkColumns({ url, ...settings }, url, ctx.now()), ...partnerColumns(settings, partners) }
+    const columns = { ...linkColumns({ url, ...settings }, url, ctx.now()), ...partnerColumns(ctx, settings, partners) }
     requireSmallLink(ctx.config, columns)
     requireFolderWrite(ctx, columns.folder_id)
     return columns
@@ -208,7 +211,6 @@ function readColumns(
 const uncounted = {
   number: 0n,
   version: 0n,
-  user_id: null,
   deleted_at: null,
   banned_at: null,
   test_winner_at: null,

@@ -191,3 +191,17 @@ describe('getLinks', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1)
   })
 })
+
+it.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59'])(
+  'a time far away (%s) selects links as any other',
+  async (time) => {
+    const workspace = await buildWorkspace(platform)
+    await buildLink(platform, workspace)
+    const call = createClient({ url: api, token: workspace.key })
+    const [after, before] = await Promise.all([
+      call(listLinks, { query: { start: time } }),
+      call(listLinks, { query: { end: time } }),
+    ])
+    expect(after.length + before.length).toBe(1)
+  },
+)

@@ -5,6 +5,7 @@ import { knownFolderIds, requireFolderWrite } from '../folders/service.ts'
 import { missingTagIds } from '../tags/service.ts'
 import { findLinksByNumber, lockLinkRows } from './access.ts'
 import { columnJson, type LinkValues, replaceTagsOfLinks, updateLinks } from './many-store.ts'
+import { requirePartnerChoice } from './partner-columns.ts'
 import { type Named, type PlannedChange, planChange, readNamed, resolveTags } from './plan-change.ts'
 import { presentAll } from './present.ts'
 import { instants, linkColumns, type Settings } from './settings.ts'
@@ -59,12 +60,16 @@ export async function writePlans(ctx: Ctx, plans: LinkPlan[]): Promise<Map<bigin
   return new Map(rows.map((row) => [row.number, row]))
 }
 
-/** Links as they are, and as the change would make them: null if it would delete them. */
+/**
+ * Links as they are, and as the change would make them: null if it would delete them. Throws 403 when the caller may not
+ * make the change, since a worker, which has all scopes, makes it later.
+ */
 export async function previewLinks(
   ctx: Ctx,
   numbers: bigint[],
   change: LinksChange,
 ): Promise<{ before: Link; after: Link | null }[]> {
+  if (change.action === 'update' && change.data.partnerId !== undefined) requirePartnerChoice(ctx.actor)
   const rows = await findLinksByNumber(ctx, numbers)
   const plan = await preparePlan(ctx, change)
   const planned = rows.map((link) => attempt(link, () => plan(link))).filter(({ plan }) => plan !== undefined)

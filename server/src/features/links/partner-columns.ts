@@ -1,6 +1,6 @@
 import type { LinkPatch } from '@tributary/contract/links'
-import type { Ctx } from '../../platform/context.ts'
-import { invalid } from '../../platform/errors.ts'
+import { type Actor, type Ctx, hasScope } from '../../platform/context.ts'
+import { forbidden, invalid } from '../../platform/errors.ts'
 import { findPartnersById } from '../partners/service.ts'
 import { findProgram } from '../programs/service.ts'
 import type { LinkColumns, LinkRow } from './store.ts'
@@ -20,8 +20,12 @@ export async function readPartners(ctx: Ctx, inputs: Named[]): Promise<KnownPart
   return { programId: program?.id, idsByName: new Map([...partners].map(([name, { id }]) => [name, id])) }
 }
 
-/** The columns of the link's partner and program. Throws when one does not exist, or may not change. */
+/**
+ * The columns of the link's partner and program. Throws when one does not exist or may not change, and 403 when the caller
+ * may not choose who earns by the link.
+ */
 export function partnerColumns(
+  { actor }: Pick<Ctx, 'actor'>,
   input: Named,
   { programId, idsByName }: KnownPartners,
   link?: LinkRow,
@@ -32,6 +36,7 @@ export function partnerColumns(
     columns.program_id = input.programId || null
   }
   if (input.partnerId !== undefined && (input.partnerId || null) !== (link?.partner_id ?? null)) {
+    requirePartnerChoice(actor)
     const partnerId = input.partnerId ? idsByName.get(input.partnerId) : null
     if (partnerId === undefined) throw missing('partner', input.partnerId ?? '')
     if (link && (link.clicks > 0n || link.leads > 0n))
@@ -40,6 +45,12 @@ export function partnerColumns(
     if (partnerId) columns.program_id = programId ?? null
   }
   return columns
+}
+
+/** Throws 403 unless the caller may choose who earns by a link. Partners get links only of their own. */
+export function requirePartnerChoice(actor: Actor): void {
+  if (actor.kind === 'partner' || actor.kind === 'embed' || hasScope(actor, 'partners.write')) return
+  throw forbidden('`partnerId` in the body needs the scope partners.write: what the link sells earns commissions.')
 }
 
 function missing(noun: 'program' | 'partner', id: string) {

@@ -25,7 +25,7 @@ export async function readNamed(ctx: Ctx, patch: Settings): Promise<Named> {
 
 /** Compares a link with a patch; `address` has the columns of a new domain and key. Throws when the result is invalid. */
 export function planChange(
-  ctx: Pick<Ctx, 'config' | 'now' | 'folderAccess'>,
+  ctx: Pick<Ctx, 'config' | 'now' | 'folderAccess' | 'actor'>,
   link: LinkRow,
   patch: Settings,
   { tagIds, partners }: Named,
@@ -34,7 +34,7 @@ export function planChange(
   requireFolderWrite(ctx, link.folder_id)
   const columns: Partial<LinkColumns> = {
     ...linkColumns(patch, patch.url ?? link.url, ctx.now()),
-    ...partnerColumns(patch, partners, link),
+    ...partnerColumns(ctx, patch, partners, link),
     ...sealed(ctx, link.id, patch),
     ...address,
   }

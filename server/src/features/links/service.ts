@@ -8,7 +8,7 @@ import type { FolderDeleted } from '../folders/messages.ts'
 import { hiddenFolders } from '../folders/service.ts'
 import { type DueTest, finishTest, openTests } from './ab-tests.ts'
 import { findLink, findLinksByNumber, requireLinkForUpdate } from './access.ts'
-import { linkByAddress } from './by-address.ts'
+import { findPublicLink as findPublic, linkByAddress } from './by-address.ts'
 import {
   addClickCounts,
   addConversionCounts,
@@ -98,9 +98,9 @@ export async function requireLinkAddress(
   return { number: row.number, id: row.id, domain: row.domain, shortLink: buildShortLink(row) }
 }
 
-/** Links by number, including deleted links; omits those that the caller may not read. */
-export async function linksByNumber(ctx: Ctx, numbers: bigint[]): Promise<Map<bigint, Link>> {
-  const rows = await findLinksByNumber(ctx, numbers)
+/** Links by number that the caller may read, including deleted ones, or with `inUse` only those that visitors can use. */
+export async function linksByNumber(ctx: Ctx, numbers: bigint[], which?: 'inUse'): Promise<Map<bigint, Link>> {
+  const rows = await findLinksByNumber(ctx, numbers, which)
   const links = await presentAll(ctx, rows)
   return new Map(rows.map((row, index) => [row.number, links[index] as Link]))
 }
@@ -391,8 +391,5 @@ export async function findForRedirect(
   return row ? redirectView(row) : null
 }
 
-/** The link with this domain and key; undefined unless its statistics are public. */
-export async function findPublicLink(platform: Pick<Platform, 'db'>, domain: string, key: string) {
-  const row = await linkByAddress(platform, domain.toLowerCase(), lookupKey(key))
-  return row?.public_stats ? { id: row.id, workspaceId: row.workspace_id } : undefined
-}
+/** The link with this address or id; undefined unless its statistics are public. */
+export const findPublicLink = findPublic

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../platform/postgres.ts'
+import type { AllWorkspacesDb, Db } from '../../platform/postgres.ts'
 import type { LinkRow } from './store.ts'
 import { isInReadableFolder } from './where.ts'
 
@@ -36,4 +36,11 @@ export async function selectNumbersByName(
     WHERE workspace_id = ${workspaceId} AND external_id = ANY(${externalIds}::text[]) AND deleted_at IS NULL
     AND ${isReadable}`.execute(db)
   return result.rows
+}
+
+/** Finds a link by id for a visitor; `live` is the SQL condition that its workspace is not deleted. */
+export async function selectVisitedLink(db: AllWorkspacesDb, id: string, live: string): Promise<LinkRow | undefined> {
+  const result = await sql<LinkRow>`
+    SELECT l.* FROM links l WHERE l.id = ${id} AND l.deleted_at IS NULL AND ${sql.raw(live)}`.execute(db)
+  return result.rows[0]
 }

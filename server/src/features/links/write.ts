@@ -1,5 +1,5 @@
 import type { Link, LinkPatch, NewLink } from '@tributary/contract/links'
-import type { Ctx } from '../../platform/context.ts'
+import { type Ctx, findUserId } from '../../platform/context.ts'
 import { conflict, invalid } from '../../platform/errors.ts'
 import { hashPartition, newId } from '../../platform/ids.ts'
 import { type Message, publish } from '../../platform/outbox.ts'
@@ -34,7 +34,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
   const { url, domain: asked, key, keyLength, prefix, ...settings } = input
   const columns = {
     ...linkColumns({ url, ...settings }, url, ctx.now()),
-    ...partnerColumns(settings, await readPartners(ctx, [settings])),
+    ...partnerColumns(ctx, settings, await readPartners(ctx, [settings])),
   }
   requireSmallLink(ctx.config, columns)
   const domain = await domainForLink(ctx, asked)
@@ -48,6 +48,7 @@ export async function makeLink(ctx: Ctx, input: NewLink): Promise<LinkRow> {
     ...sealed(ctx, id, input),
     id,
     workspace_id: ctx.workspaceId,
+    user_id: findUserId(ctx.actor) ?? null,
     domain,
     url: columns.url ?? url,
   }

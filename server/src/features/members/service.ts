@@ -6,7 +6,7 @@ import { conflict, forbidden, invalid, notFound } from '../../platform/errors.ts
 import { transaction } from '../../platform/postgres.ts'
 import { reportChange } from '../../platform/recording.ts'
 import { usersByIds } from '../auth/service.ts'
-import { knownFolderIds } from '../folders/service.ts'
+import { knownFolderIds, restrictedFolders } from '../folders/service.ts'
 import { lockResource, workspacesByIds } from '../workspaces/service.ts'
 import { forgetAccess, memberAccess as loadAccess, memberContext as openContext } from './access.ts'
 import {
@@ -16,6 +16,7 @@ import {
   lockOwners,
   type MemberRow,
   replaceMemberFolders,
+  selectDeniedFolders,
   selectMember,
   selectMemberFolders,
   selectMembers,
@@ -111,12 +112,28 @@ export async function transferOwnership(ctx: Tenant & Pick<Ctx, 'config'>, from:
   for (const userId of [from, to]) forgetAccess(ctx.workspaceId, userId)
 }
 
+/** Folders that not every member may read: by their access level, or by the access of a member. */
+export async function privateFolders(ctx: Tenant): Promise<string[]> {
+  const [restricted, denied] = await Promise.all([
+    restrictedFolders(ctx, ctx.workspaceId),
+    selectDeniedFolders(ctx.db, ctx.workspaceId),
+  ])
+  const hidden = restricted.flatMap(({ id, accessLevel }) => (accessLevel === null ? [id] : []))
+  return [...new Set([...hidden, ...denied])]
+}
+
 // A user may be invited to any number of workspaces; a list has at most this many.
 const mostMemberships = 1_000
 const everyone = { sort: 'createdAt', ascending: true, offset: 0, count: 10_000 } as const
 
 export function listMemberships(platform: Pick<Platform, 'db'>, userId: string): Promise<MemberRow[]> {
   return selectMemberships(platform.db, userId, mostMemberships)
+}
+
+/** The roles of all members of a workspace, by user. */
+export async function memberRoles(ctx: Tenant): Promise<Map<string, Role>> {
+  const rows = await selectMembers(ctx.db, ctx.workspaceId, everyone)
+  return new Map(rows.map(({ user_id, role }) => [user_id, role]))
 }
 
 /** All members of a workspace, for the operator. */

@@ -44,6 +44,13 @@ export async function selectMemberFolders(db: Db, workspaceId: string, userIds: 
   return result.rows
 }
 
+/** Folders that some member may not read, whatever their access level. */
+export async function selectDeniedFolders(db: Db, workspaceId: string): Promise<string[]> {
+  const result = await sql<{ folder_id: string }>`SELECT DISTINCT folder_id FROM member_folders
+    WHERE workspace_id = ${workspaceId} AND access = 'none' ORDER BY folder_id`.execute(db)
+  return result.rows.map((row) => row.folder_id)
+}
+
 export async function countMemberRows(db: Db, workspaceId: string): Promise<number> {
   const result = await sql<{ count: bigint }>`
     SELECT count(*) FROM members WHERE workspace_id = ${workspaceId}`.execute(db)

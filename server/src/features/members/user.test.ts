@@ -11,7 +11,7 @@ describe('getUser', () => {
     const member = await buildMember(platform, workspace, 'billing')
     for (const user of [await buildUser(platform), member]) {
       const { status, body } = await callAs(user)('GET', '/user')
-      expect([status, body]).toEqual([200, { id: user.id, name: user.name, email: user.email }])
+      expect([status, body]).toEqual([200, { id: user.id, name: user.name, email: user.email, operator: false }])
     }
   })
 

@@ -7,5 +7,5 @@ export async function getUser(ctx: Ctx): Promise<User> {
   const userId = requireUserId(ctx.actor)
   const found = (await usersByIds(ctx, [userId])).get(userId)
   if (!found) throw notFound('user', userId)
-  return { id: found.id, name: found.name, email: found.email }
+  return { id: found.id, name: found.name, email: found.email, operator: found.isOperator }
 }

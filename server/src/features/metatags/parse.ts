@@ -12,7 +12,7 @@ export function parseMetatags(bytes: Uint8Array, contentType: string, address: s
   if (!/^\s*(text\/html|application\/xhtml\+xml)\b/i.test(contentType)) {
     return { title: null, description: null, image: null }
   }
-  const html = decode(bytes, contentType)
+  const html = decodePage(bytes, contentType)
   const tags = readTags(html)
   const [, title] = /<title\b[^<>]{0,500}>([^<]{1,5000})/i.exec(html) ?? []
   const first = (field: keyof typeof names) => names[field].map((name) => tags.get(name)).find(Boolean)
@@ -23,14 +23,10 @@ export function parseMetatags(bytes: Uint8Array, contentType: string, address: s
   }
 }
 
-/** The content of each `<meta>` by name; the first tag of a name wins. Takes linear time. */
+/** The content of each `<meta>` by name; the first tag of a name wins. */
 function readTags(html: string): Map<string, string> {
   const tags = new Map<string, string>()
-  for (const [, attributes = ''] of html.matchAll(/<meta\b([^<>]{1,2500})>/gi)) {
-    const given = new Map<string, string>()
-    for (const match of attributes.matchAll(/([\w:-]{1,50})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)) {
-      given.set(String(match[1]).toLowerCase(), match[2] ?? match[3] ?? match[4] ?? '')
-    }
+  for (const given of readElements(html, 'meta')) {
     const name = (given.get('property') ?? given.get('name') ?? '').toLowerCase()
     const content = given.get('content')
     if (name && content && !tags.has(name)) tags.set(name, content)
@@ -38,7 +34,18 @@ function readTags(html: string): Map<string, string> {
   return tags
 }
 
-function decode(bytes: Uint8Array, contentType: string): string {
+/** The attributes of each element with this name. Takes linear time. */
+export function readElements(html: string, name: string): Map<string, string>[] {
+  return [...html.matchAll(new RegExp(`<${name}\\b([^<>]{1,2500})>`, 'gi'))].map(([, attributes = '']) => {
+    const given = new Map<string, string>()
+    for (const match of attributes.matchAll(/([\w:-]{1,50})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)) {
+      given.set(String(match[1]).toLowerCase(), match[2] ?? match[3] ?? match[4] ?? '')
+    }
+    return given
+  })
+}
+
+export function decodePage(bytes: Uint8Array, contentType: string): string {
   const start = Buffer.from(bytes.subarray(0, 2_048)).toString('latin1')
   const charset = /charset\s{0,5}=\s{0,5}["']?([\w-]{1,40})/i
   const label = charset.exec(contentType)?.[1] ?? charset.exec(start)?.[1] ?? 'utf-8'

@@ -3,9 +3,9 @@ import type { Config } from '../../platform/config.ts'
 import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
-import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
+import { fetchOutbound, type OutboundAnswer, OutboundError } from '../../platform/outbound.ts'
 import { detectImageType } from '../icons/service.ts'
-import { parseMetatags } from './parse.ts'
+import { decodePage, parseMetatags, readElements } from './parse.ts'
 
 const timeoutMs = 5_000
 /** Only this much of a page is read: the metatags are in its head. */
@@ -15,6 +15,8 @@ const maxReading = 20
 const maxKnownBytes = 4_000_000
 const rememberMs = 600_000
 const rememberFailureMs = 30_000
+/** Repeated clicks read a page once; after a repair it is read again. */
+const rememberFreshMs = 1_000
 const nothing: Metatags = { title: null, description: null, image: null }
 const maxImageBytes = 1_048_576
 const maxKnownImageBytes = 16_000_000
@@ -37,6 +39,10 @@ const openImages = memoByObject((_: Config) =>
   }),
 )
 
+const openFresh = memoByObject((_: Config) =>
+  openAsyncMemo<{ page: FetchedPage | undefined }>({ maxBytes: maxKnownBytes, ttlMs: () => rememberFreshMs, admit }),
+)
+
 function admit(running: number): void {
   if (running < maxReading) return
   throw new AppError('rate_limit_exceeded', 'The server is fetching too many pages at once. Try again in 1 s.')
@@ -54,32 +60,49 @@ export async function getPreviewImage(ctx: Pick<Ctx, 'config'>, url: string): Pr
   return openImages(ctx.config)(url, () => readImage(url, ctx.config))
 }
 
-function requireAddress(url: string): void {
+function requireAddress(url: string, source: 'query' | 'body' = 'query'): void {
   if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
-  throw invalid('`url` in the query must be an absolute URL such as https://example.com/page.')
+  throw invalid(`\`url\` in the ${source} must be an absolute URL such as https://example.com/page.`)
+}
+
+export type FetchedPage = { url: string; status: number; headers: OutboundAnswer['headers']; body: Buffer }
+
+/** Fetches the beginning of a page, with the same client. Undefined for one that can't be read. */
+export async function fetchPage(ctx: Pick<Ctx, 'config'>, url: string): Promise<FetchedPage | undefined> {
+  requireAddress(url, 'body')
+  const { page } = await openFresh(ctx.config)(url, async () => ({ page: await fetchHtml(url, ctx.config) }))
+  return page
+}
+
+/** The attributes of each element with this name in a page. */
+export function findElements({ headers, body }: FetchedPage, name: string): ReadonlyMap<string, string>[] {
+  return readElements(decodePage(body, String(headers['content-type'] ?? '')), name)
 }
 
 async function readPage(url: string, config: Config): Promise<Metatags> {
-  const accept = 'text/html, application/xhtml+xml'
-  const page = await fetchFollowing(url, { accept, maxBytes, cutsBody: true }, config)
-  return page ? parseMetatags(page.body, page.type, page.url) : nothing
+  const page = await fetchHtml(url, config)
+  if (page?.status !== 200) return nothing
+  return parseMetatags(page.body, String(page.headers['content-type'] ?? ''), page.url)
+}
+
+function fetchHtml(url: string, config: Config): Promise<FetchedPage | undefined> {
+  return fetchFollowing(url, { accept: 'text/html, application/xhtml+xml', maxBytes, cutsBody: true }, config)
 }
 
 async function readImage(url: string, config: Config): Promise<PreviewImage> {
   const image = await fetchFollowing(url, { accept: 'image/*', maxBytes: maxImageBytes, cutsBody: false }, config)
-  const type = image && detectImageType(image.body)
+  const type = image?.status === 200 && detectImageType(image.body)
   return type ? { image: `data:${type};base64,${image.body.toString('base64')}` } : noImage
 }
 
 type Limits = { accept: string; maxBytes: number; cutsBody: boolean }
-type Fetched = { url: string; type: string; body: Buffer }
 
 /** Follows redirects, each checked by the outbound client. Undefined for what can't be read. */
 async function fetchFollowing(
   start: string,
   { accept, ...limits }: Limits,
   config: Config,
-): Promise<Fetched | undefined> {
+): Promise<FetchedPage | undefined> {
   const deadline = Date.now() + timeoutMs
   const headers = { accept, 'user-agent': 'Tributary' }
   let url = start
@@ -89,8 +112,7 @@ async function fetchFollowing(
       const { status, headers: answered, body } = await fetchOutbound(url, options)
       const next = URL.parse(String(answered.location ?? ''), url)
       if (status >= 300 && status < 400 && answered.location && next) url = next.href
-      else if (status !== 200) return undefined
-      else return { url, type: String(answered['content-type'] ?? ''), body }
+      else return { url, status, headers: answered, body }
     }
     return undefined
   } catch (error) {

@@ -84,15 +84,17 @@ export function lockManyPartners(db: Db, workspaceId: string, numbers: bigint[])
   return lockPartnerStates(db, workspaceId, [...new Set(numbers)])
 }
 
-/** Locks those of the partners that no other transaction has locked; `byId` has the numbers of all known ids. */
+/** Locks those of the partners that no other transaction has locked, or waits for all; `byId` has the numbers of all known ids. */
 export async function claimPartners(
   db: Db,
   workspaceId: string,
   ids: string[],
+  { waits = false }: { waits?: boolean } = {},
 ): Promise<{ partners: ClaimedPartner[]; byId: Map<string, bigint> }> {
   const known = await selectPartnerNumbers(db, workspaceId, [...new Set(ids)])
   const byId = new Map(known.map(({ id, number }) => [id, number]))
-  return { partners: await claimPartnerRows(db, [...new Set(byId.values())]), byId }
+  const numbers = [...new Set(byId.values())]
+  return { partners: await (waits ? lockManyPartners(db, workspaceId, numbers) : claimPartnerRows(db, numbers)), byId }
 }
 
 /** Reads partners by id. The id of a merged partner finds the partner it became. */
@@ -353,11 +355,8 @@ export async function recordActivities(
 ): Promise<void> {
   if (activities.length === 0) return
   const actor = formatActor(ctx.actor)
-  await insertActivities(
-    ctx.db,
-    ctx.workspaceId,
-    activities.map((activity) => ({ detail: {}, ...activity, actor })),
-  )
+  const rows = activities.map((activity) => ({ detail: {}, ...activity, actor }))
+  await insertActivities(ctx.db, ctx.workspaceId, rows)
 }
 
 /** Adds to the totals of partners, of any workspace. */

@@ -84,7 +84,7 @@ describe('preferences', () => {
   it.each([
     [{ theme: 'pink' }],
     [{ unknown: 1 }],
-    [{ screens: { links: { columns: Array.from({ length: 51 }, String) } } }],
+    [{ screens: { links: { columns: Array.from({ length: 101 }, String) } } }],
     [{ screens: { other: {} } }],
     [{ builder: { domain: 'x'.repeat(256) } }],
     [{ dismissedHints: ['\u0000'] }],

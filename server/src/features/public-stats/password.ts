@@ -10,21 +10,24 @@ export type CheckPassword = (
 ) => Promise<void>
 
 const limit = { points: 10, duration: 600 }
+/** Of all clients together: who has many networks guesses no faster. */
+const totalLimit = { points: 300, duration: 3_600 }
 
-/** Checks passwords of public statistics; allows ten wrong passwords per client network, link and ten minutes. */
+/** Checks passwords of public statistics; allows ten wrong passwords per client network and ten minutes, and 300 an hour in all. */
 export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 'valkey'>): CheckPassword {
-  const limiter = new RateLimiterRedis({
-    ...limit,
-    storeClient: valkey,
-    keyPrefix: 'limit:stats-password',
-    insuranceLimiter: new RateLimiterMemory(limit),
-  })
+  const open = (given: typeof limit, keyPrefix: string) =>
+    new RateLimiterRedis({
+      ...{ ...given, keyPrefix, storeClient: valkey },
+      insuranceLimiter: new RateLimiterMemory(given),
+    })
+  const [limiter, total] = [open(limit, 'limit:stats-password'), open(totalLimit, 'limit:stats-passwords')]
   return async ({ id, sealedPassword }, password, network) => {
     if (password === '') throw unauthorized('These statistics have a password. Send it in the header X-Stats-Password.')
     const visitor = `${id}/${network}`
     try {
       // Count the attempt before comparing the password, so that concurrent guesses are counted too.
       await limiter.consume(visitor)
+      await total.consume(id)
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal
       const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000))
@@ -32,7 +35,7 @@ export function openPasswordCheck({ config, valkey }: Pick<Platform, 'config' | 
     }
     const secret = unseal(config.ENCRYPTION_KEYS, sealPurpose(id), sealedPassword)
     if (!isSamePassword(secret, password)) throw unauthorized('X-Stats-Password is wrong.')
-    await limiter.reward(visitor)
+    await Promise.all([limiter.reward(visitor), total.reward(id)])
   }
 }
 

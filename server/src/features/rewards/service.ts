@@ -3,7 +3,7 @@ import type { Db } from '../../platform/postgres.ts'
 import { type CapKey, capKey } from './cap.ts'
 import { type Decision, decide, earningStatuses as earning, governingVersion } from './decide.ts'
 import { earningsAfterRefund } from './refund.ts'
-import { archiveRewardsOfGroup } from './store.ts'
+import { archiveRewardsOfGroup, selectSharedCap } from './store.ts'
 import type * as terms from './terms.ts'
 import { chooseAt, laterVersions, type Timeline, type Timelines } from './timeline.ts'
 import { loadBound, loadRewardIds, loadTimelines } from './versions.ts'
@@ -73,6 +73,11 @@ export function boundVersions(
   numbers: bigint[],
 ): Promise<Map<bigint, Pick<RewardBinding, 'version' | 'later'>>> {
   return loadBound(db, workspaceId, numbers)
+}
+
+/** Whether earnings of one partner can leave less for another: then their order decides who earns. */
+export function hasSharedCap(db: Db, workspaceId: string): Promise<boolean> {
+  return selectSharedCap(db, workspaceId)
 }
 
 /** Archives the rewards of a deleted group. */

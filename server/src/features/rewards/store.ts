@@ -43,6 +43,13 @@ export async function insertReward(
   return result.rows[0]
 }
 
+/** Whether a reward, also an archived one or an earlier version, has a cap that partners share. */
+export async function selectSharedCap(db: Db, workspaceId: string): Promise<boolean> {
+  const result = await sql`SELECT FROM reward_versions WHERE workspace_id = ${workspaceId}
+    AND terms -> 'cap' ->> 'scope' IN ('group', 'program') LIMIT 1`.execute(db)
+  return result.rows.length > 0
+}
+
 /** How many rewards a group or partner has had for an event, with deleted ones. */
 export async function countRewards(
   db: Db,

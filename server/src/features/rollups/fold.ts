@@ -9,9 +9,12 @@ export type Foldables = Record<Exclude<Foldable, 'base_url'> | 'country' | 'regi
   bot?: string
   folded?: number
 }
-/** The values of a workspace, day and dimension that the rollup counts separately, as far as this process knows. */
-type Admitted = { workspaceId: string; day: string; dimension: Foldable; values: Set<string>; isLoaded: boolean }
-type Memory = { admitted: Map<string, Admitted>; bytes: number }
+/** The values of a dimension that the rollup counts separately on a day of a workspace, as far as this process knows. */
+type Admitted = { dimension: Foldable; values: Set<string>; isLoaded: boolean }
+/** A day of a workspace, with its dimensions in the order of their bits. */
+type Day = { workspaceId: string; day: number; dimensions: Admitted[] }
+type Memory = { days: Map<string, Day>; bytes: number }
+type Unknown = Map<Admitted, Day>
 
 // With fewer values than this, ClickHouse is not queried for values that other processes count separately.
 const loadAt = 100
@@ -19,6 +22,7 @@ const maxBytes = 64_000_000
 // Longer values, such as URLs with a long query, are folded at once: a day has up to ROLLUP_VALUES_PER_DAY of them.
 const longestValue = 500
 const entryBytes = 100
+const dayMs = 86_400_000
 const plain = new Set(['', 'Unknown', '(direct)'])
 
 /**
@@ -32,28 +36,27 @@ export async function markFolded(
 ): Promise<void> {
   const memory = openMemory(clickhouse)
   const limit = config.ROLLUP_VALUES_PER_DAY
-  const unknown = new Set<Admitted>()
+  const unknown: Unknown = new Map()
   for (const row of rows) markRow(memory, row, limit, unknown)
   if (unknown.size > 0) {
-    for (const admitted of unknown) await load(clickhouse, memory, admitted, limit)
-    for (const row of rows) markRow(memory, row, limit, new Set())
+    for (const [admitted, day] of unknown) await load(clickhouse, memory, admitted, day, limit)
+    for (const row of rows) markRow(memory, row, limit, new Map())
   }
   forgetOldest(memory)
 }
 
-function markRow(memory: Memory, row: Foldables, limit: number, unknown: Set<Admitted>): void {
+function markRow(memory: Memory, row: Foldables, limit: number, unknown: Unknown): void {
   let folded = 0
   // The rollup counts clicks by bots by their reason alone.
   if (!row.bot) {
-    const day = new Date(row.timestamp).toISOString().slice(0, 10)
-    for (const [bit, dimension] of foldable.entries()) {
-      const value = readValue(row, dimension)
+    const day = findDay(memory, row.workspace_id, Math.floor(row.timestamp / dayMs))
+    for (let bit = 0; bit < foldable.length; bit++) {
+      const admitted = day.dimensions[bit] as Admitted
+      const value = readValue(row, admitted.dimension)
       if (plain.has(value)) continue
-      if (
-        value.length > longestValue ||
-        !isAdmitted(memory, { workspaceId: row.workspace_id, day, dimension }, value, limit, unknown)
-      )
-        folded |= 1 << bit
+      const isShort = value.length <= longestValue
+      const isAdmitted = isShort && (admitted.values.has(value) || admit(memory, day, admitted, value, limit, unknown))
+      if (!isAdmitted) folded |= 1 << bit
     }
   }
   row.folded = folded
@@ -67,22 +70,20 @@ function readValue(row: Foldables, dimension: Foldable): string {
   return end === -1 ? row.url : row.url.slice(0, end)
 }
 
-function isAdmitted(
-  memory: Memory,
-  of: Pick<Admitted, 'workspaceId' | 'day' | 'dimension'>,
-  value: string,
-  limit: number,
-  unknown: Set<Admitted>,
-): boolean {
-  const name = `${of.workspaceId} ${of.day} ${of.dimension}`
-  let admitted = memory.admitted.get(name)
-  if (!admitted) {
-    admitted = { ...of, values: new Set(), isLoaded: false }
-    memory.admitted.set(name, admitted)
-    memory.bytes += entryBytes
-  }
-  if (admitted.values.has(value)) return true
-  if (!admitted.isLoaded && admitted.values.size >= Math.min(loadAt, limit)) unknown.add(admitted)
+function findDay(memory: Memory, workspaceId: string, day: number): Day {
+  const name = `${workspaceId} ${day}`
+  const known = memory.days.get(name)
+  if (known) return known
+  const dimensions = foldable.map((dimension) => ({ dimension, values: new Set<string>(), isLoaded: false }))
+  const added = { workspaceId, day, dimensions }
+  memory.days.set(name, added)
+  memory.bytes += entryBytes * foldable.length
+  return added
+}
+
+/** Whether a new value is counted separately; false, too, while it is unknown what other processes count. */
+function admit(memory: Memory, day: Day, admitted: Admitted, value: string, limit: number, unknown: Unknown): boolean {
+  if (!admitted.isLoaded && admitted.values.size >= Math.min(loadAt, limit)) unknown.set(admitted, day)
   else if (admitted.values.size < limit) {
     remember(memory, admitted, value)
     return true
@@ -90,9 +91,16 @@ function isAdmitted(
   return false
 }
 
-async function load(clickhouse: ClickHouse, memory: Memory, admitted: Admitted, limit: number): Promise<void> {
-  const { workspaceId, day, dimension } = admitted
-  for (const value of await selectValues(clickhouse, { workspaceId, day, dimension, limit }))
+async function load(
+  clickhouse: ClickHouse,
+  memory: Memory,
+  admitted: Admitted,
+  { workspaceId, day }: Day,
+  limit: number,
+): Promise<void> {
+  const date = new Date(day * dayMs).toISOString().slice(0, 10)
+  const { dimension } = admitted
+  for (const value of await selectValues(clickhouse, { workspaceId, day: date, dimension, limit }))
     if (!admitted.values.has(value)) remember(memory, admitted, value)
   admitted.isLoaded = true
 }
@@ -103,12 +111,12 @@ function remember(memory: Memory, { values }: Admitted, value: string): void {
 }
 
 function forgetOldest(memory: Memory): void {
-  for (const [name, { values }] of memory.admitted) {
+  for (const [name, { dimensions }] of memory.days) {
     if (memory.bytes <= maxBytes) return
-    memory.admitted.delete(name)
-    memory.bytes -= entryBytes
-    for (const value of values) memory.bytes -= entryBytes + value.length * 2
+    memory.days.delete(name)
+    memory.bytes -= entryBytes * foldable.length
+    for (const { values } of dimensions) for (const value of values) memory.bytes -= entryBytes + value.length * 2
   }
 }
 
-const openMemory = memoByObject((_: ClickHouse): Memory => ({ admitted: new Map(), bytes: 0 }))
+const openMemory = memoByObject((_: ClickHouse): Memory => ({ days: new Map(), bytes: 0 }))

@@ -15,8 +15,8 @@ import { reportChange } from '../../platform/recording.ts'
 import { parseHostnames } from '../workspaces/service.ts'
 import { findOwner, requireLifetime, requireMaker, requireScopes, seesAllKeys } from './permissions.ts'
 import { presentToken, publishablePrefix, readKind } from './present.ts'
-import { createToken } from './service.ts'
-import { selectToken, selectTokenPage, type TokenChanges, type TokenRow, updateToken } from './store.ts'
+import { createToken, findToken } from './service.ts'
+import { selectTokenPage, type TokenChanges, type TokenRow, updateToken } from './store.ts'
 
 const publishableScopes: Scope[] = ['conversions.write']
 const longestYears = 10
@@ -117,10 +117,9 @@ export function revokeKey(ctx: Ctx, id: string): Promise<{ id: string }> {
   })
 }
 
-async function requireKey({ db, workspaceId, actor }: Manager, id: string): Promise<TokenRow> {
-  const row = await selectToken(db, workspaceId, id)
-  if (!row || !(seesAllKeys(actor) || (row.user_id !== null && row.user_id === findOwner(actor))))
-    throw notFound('key', id)
+async function requireKey(ctx: Manager, id: string): Promise<TokenRow> {
+  const row = await findToken(ctx, id)
+  if (!row) throw notFound('key', id)
   return row
 }
 

@@ -8,23 +8,28 @@ import { AppError, forbidden, unauthorized } from '../../platform/errors.ts'
 import { newId, randomText } from '../../platform/ids.ts'
 import { transaction } from '../../platform/postgres.ts'
 import { findIpStorage, findWorkspace, requirePage, requireRoom, type Workspace } from '../workspaces/service.ts'
+import { findOwner, seesAllKeys } from './permissions.ts'
 import { keyPrefix, publishablePrefix, readKind } from './present.ts'
 import {
   countTokens,
   countTokensOfUser,
   deleteInactiveTokens,
+  type ExpiringRow,
   insertToken,
   revokeToken,
   revokeTokensOfUser,
+  selectToken,
   selectTokenByHash,
   selectTokenById,
   selectTokenNames,
   selectTokens,
   type TokenRow,
+  takeExpiringTokens,
   touchToken,
 } from './store.ts'
 
 export type Token = TokenRow
+export type ExpiringToken = ExpiringRow
 
 const everything: Scope[] = ['apis.all']
 // How long a key is cached: a revoked key must stop working within a second in every process.
@@ -113,6 +118,34 @@ export function revokePersonalKeys({ db }: Pick<Platform, 'db'>, userId: string)
 /** Counts the personal keys of a user that work, in all workspaces. */
 export function countPersonalKeys({ db }: Pick<Platform, 'db'>, userId: string): Promise<number> {
   return countTokensOfUser(db, userId)
+}
+
+/** Returns a key of the workspace; undefined for one that the caller may not see. In a transaction, locks its row. */
+export async function findToken(
+  { db, workspaceId, actor }: Pick<Ctx, 'db' | 'workspaceId' | 'actor'>,
+  id: string,
+): Promise<Token | undefined> {
+  const row = await selectToken(db, workspaceId, id)
+  const isVisible = row && (seesAllKeys(actor) || (row.user_id !== null && row.user_id === findOwner(actor)))
+  return isVisible ? row : undefined
+}
+
+const dayMs = 24 * 3_600_000
+
+/**
+ * Keys that expire within a week or a day, without a queued warning; call it in the transaction that queues the
+ * warnings. Short-lived keys have no warning: one of a week or less not a week before, one of two days not a day before.
+ */
+export async function takeExpiring(
+  { db, now }: Pick<Platform, 'db' | 'now'>,
+  count: number,
+): Promise<{ keys: ExpiringToken[]; isFull: boolean }> {
+  const rows = await takeExpiringTokens(db, now(), count)
+  const keys = rows.filter(({ created_at, expires_at, expiry_warnings }) => {
+    const days = (expires_at.getTime() - created_at.getTime()) / dayMs
+    return days > (expiry_warnings === 1 ? 8 : 2)
+  })
+  return { keys, isFull: rows.length === count }
 }
 
 /** Returns a key of any workspace, for the operator. */

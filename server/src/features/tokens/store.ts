@@ -29,7 +29,7 @@ export type NewTokenRow = Pick<
 > &
   Partial<Pick<TokenRow, Optional>> & { hash: Buffer }
 export type TokenChanges = Partial<Pick<TokenRow, 'name' | 'scopes' | 'expires_at' | 'allowed_hostnames'>>
-type Tables = { tokens: NewTokenRow & Partial<TokenRow> }
+type Tables = { tokens: NewTokenRow & Partial<TokenRow> & { expiry_warnings?: number } }
 
 const shown = [
   ...(['id', 'workspace_id', 'name', 'prefix', 'last_four', 'scopes', 'user_id', 'created_by'] as const),
@@ -152,7 +152,7 @@ export async function updateToken(
   const row = await db
     .withTables<Tables>()
     .updateTable('tokens')
-    .set(changes)
+    .set({ ...changes, ...(changes.expires_at !== undefined && { expiry_warnings: 0 }) })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .returning(shown)
@@ -194,4 +194,24 @@ export async function revokeToken(db: AllWorkspacesDb, id: string): Promise<Toke
     .returning(shown)
     .executeTakeFirst()
   return row as TokenRow | undefined
+}
+
+export type ExpiringRow = Pick<TokenRow, 'id' | 'workspace_id' | 'user_id' | 'created_at'> & {
+  expires_at: Date
+  /** 1 for the warning a week before, 2 for the one a day before. */
+  expiry_warnings: 1 | 2
+}
+
+/** Marks keys whose next warning is due and returns them; other workers skip them until the transaction ends. */
+export async function takeExpiringTokens(db: AllWorkspacesDb, now: Date, count: number): Promise<ExpiringRow[]> {
+  const due = sql`CASE WHEN expires_at <= ${now}::timestamptz + interval '1 day' THEN 2 ELSE 1 END`
+  const result = await sql<ExpiringRow>`
+    WITH due AS (
+      SELECT id, ${due} AS warnings FROM tokens
+      WHERE revoked_at IS NULL AND replaced_by IS NULL AND expires_at IS NOT NULL AND expiry_warnings < 2
+        AND expires_at > ${now} AND expires_at <= ${now}::timestamptz + interval '7 days' AND expiry_warnings < ${due}
+      ORDER BY expires_at LIMIT ${count} FOR UPDATE SKIP LOCKED)
+    UPDATE tokens t SET expiry_warnings = due.warnings FROM due WHERE t.id = due.id
+    RETURNING t.id, t.workspace_id, t.user_id, t.created_at, t.expires_at, t.expiry_warnings`.execute(db)
+  return result.rows
 }

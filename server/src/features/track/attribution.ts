@@ -1,3 +1,5 @@
+import type { AttributionReason } from '@tributary/contract/events'
+
 export type AttributionModel = 'first-click' | 'last-click'
 /** A click whose id has a valid signature, with the hour of the click. */
 export type ClickSeen = { clickId: string; linkNumber: bigint; hour: number }
@@ -44,3 +46,14 @@ export function takesOver({ linkNumber, wins }: AttributedCode, clicked: bigint 
 }
 
 const hourMs = 3_600_000
+
+/** How a stored event got its link, or why not. Earlier releases stored `lead` for a sale whose lead has no link. */
+export function readReason(row: { attribution: string; link_number: bigint | null }): AttributionReason {
+  const reason = row.attribution as AttributionReason
+  return row.link_number === null && reason === 'lead' ? 'outside_window' : reason
+}
+
+/** The shortest attribution window, in days, that includes a click of this hour. */
+export function neededDays(clickHour: number, at: Date): number {
+  return Math.max(1, Math.ceil((Math.floor(at.getTime() / hourMs) - clickHour) / 24))
+}

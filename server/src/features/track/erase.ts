@@ -1,11 +1,13 @@
 import type { Platform } from '../../platform/context.ts'
 import type { CustomerErased } from '../customers/messages.ts'
-import { eraseCustomers } from '../event-storage/service.ts'
+import { customersById } from '../customers/service.ts'
+import { eraseAddresses, eraseCustomers } from '../event-storage/service.ts'
+import { locateCustomerClicks } from './journeys.ts'
 import { areUnderWay, clearPersonalData } from './store.ts'
 
 /**
- * Erases the metadata of erased customers' leads and sales in PostgreSQL, then in ClickHouse. Throws while a batch
- * on its way to ClickHouse may contain the metadata, so that the message is redelivered until the batch is stored.
+ * Erases the metadata and addresses of erased customers' clicks, leads and sales in PostgreSQL, then in ClickHouse. Throws
+ * while a batch on its way to ClickHouse may contain them, so that the message is redelivered until the batch is stored.
  */
 export async function eraseConversions(
   platform: Pick<Platform, 'db' | 'clickhouse' | 'config'>,
@@ -19,5 +21,8 @@ export async function eraseConversions(
       throw new Error(`Leads or sales of erased customers in ${workspaceId} are still being exported to ClickHouse`)
     }
     await eraseCustomers(platform, workspaceId, ids)
+    const persons = await customersById({ ...platform, workspaceId }, ids)
+    for await (const clicks of locateCustomerClicks({ ...platform, workspaceId }, [...persons.values()]))
+      await eraseAddresses(platform, workspaceId, clicks)
   }
 }

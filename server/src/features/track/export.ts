@@ -13,6 +13,7 @@ import {
 } from '../event-storage/service.ts'
 import { countConversions } from '../links/service.ts'
 import { appendConversionsAgain, foldRareValues } from '../rollups/service.ts'
+import { readReason } from './attribution.ts'
 import { enrichSome, loadClicks } from './click-facts.ts'
 import { buryConversion } from './dead-letters.ts'
 import { trackMetrics } from './metrics.ts'
@@ -228,20 +229,13 @@ export async function exportUnattributed(platform: Platform): Promise<number> {
 
 async function storeUnattributed(platform: Platform, rows: ConversionRow[]): Promise<void> {
   const { leads, sales } = buildRows(rows, new Map())
-  const reasons = new Map(rows.map((row) => [row.id, notAttributed(row)]))
+  const reasons = new Map(rows.map((row) => [row.id, readReason(row)]))
   const withReason = <Row extends { id: string }>(row: Row) => {
-    return { ...row, trigger: '', attribution: reasons.get(row.id.replace(/_\d+$/, '')) ?? outsideWindow }
+    return { ...row, trigger: '', attribution: reasons.get(row.id.replace(/_\d+$/, '')) ?? 'outside_window' }
   }
   await appendUnattributed(platform, { leads: leads.map(withReason), sales: sales.map(withReason) })
   const numbers = rows.map(({ number }) => number)
   await markUnattributed(platform.db, randomUUID(), numbers)
-}
-
-const outsideWindow = 'outside_window'
-
-/** The reason why a lead or sale has no link. Earlier releases stored `lead` for a sale whose lead has no link. */
-function notAttributed({ attribution }: ConversionRow): string {
-  return attribution === 'lead' ? outsideWindow : attribution
 }
 
 function* splitByBytes(rows: ConversionRow[], mostBytes: number): Generator<ConversionRow[]> {

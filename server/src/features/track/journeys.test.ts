@@ -28,7 +28,7 @@ import { trackRefund } from './refunds.ts'
 import { trackSale } from './sales.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
-const journeyCount = sized({ short: 1_500, full: 20_000 })
+const journeyCount = sized({ short: 400, full: 20_000 })
 const journeysAtOnce = 20
 const journeysPerMessage = 1_000
 const dayMs = 24 * 3_600_000

@@ -62,6 +62,19 @@ export async function selectLead(
   return (await selectLeads(db, workspaceId, [{ customerId, eventName }]))[0]
 }
 
+/** The latest lead without a link that a customer had before a sale or refund. */
+export async function selectUnattributedLead(
+  db: Db,
+  workspaceId: string,
+  { customer_id, number }: Pick<ConversionRow, 'customer_id' | 'number'>,
+): Promise<Pick<ConversionRow, 'created_at'> | undefined> {
+  const result = await sql<Pick<ConversionRow, 'created_at'>>`
+    SELECT created_at FROM (SELECT number, created_at FROM conversions WHERE workspace_id = ${workspaceId}
+      AND customer_id = ${customer_id} AND kind = 'lead' AND link_number IS NULL AND number < ${number} OFFSET 0) AS leads
+    ORDER BY number DESC LIMIT 1`.execute(db)
+  return result.rows[0]
+}
+
 /** The leads of several customers, in the order of `requested`. */
 export async function selectLeads(
   db: Db,

@@ -23,6 +23,6 @@ export async function selectTrackedKinds(db: Db, workspaceId: string): Promise<{
     EXISTS (SELECT FROM conversions WHERE workspace_id = ${workspaceId} AND kind = 'lead') AS lead,
     EXISTS (SELECT FROM conversions WHERE workspace_id = ${workspaceId} AND kind = 'sale' AND invoice_id IS NOT NULL)
       OR EXISTS (SELECT FROM (SELECT kind FROM conversions WHERE workspace_id = ${workspaceId}
-        ORDER BY customer_id, number LIMIT ${mostRead}) AS oldest WHERE kind = 'sale') AS sale`.execute(db)
+        ORDER BY customer_id, created_at, number LIMIT ${mostRead}) AS oldest WHERE kind = 'sale') AS sale`.execute(db)
   return result.rows[0] ?? { lead: false, sale: false }
 }

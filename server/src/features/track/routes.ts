@@ -1,7 +1,9 @@
+import { explainAttribution as explanation } from '@tributary/contract/events'
 import * as contract from '@tributary/contract/track'
 import * as forPages from '@tributary/contract/track-browser'
 import { type Route, route } from '../../platform/http.ts'
 import { type Capturing, trackClick, trackOpen, trackVisit } from './browser-clicks.ts'
+import { explainAttribution } from './explain.ts'
 import { trackLeadFromPage, trackSaleFromPage } from './from-page.ts'
 import { trackCustomer, trackLead } from './leads.ts'
 import { trackRefund } from './refunds.ts'
@@ -16,6 +18,7 @@ export const trackRoutes = [
     ctx.actor.isPublishable ? trackSaleFromPage(ctx, body) : trackSale(ctx, body),
   ),
   route(contract.trackRefund, (ctx, { body }) => trackRefund(ctx, body)),
+  route(explanation, (ctx, { params }) => explainAttribution(ctx, params.eventId)),
 ]
 
 export function trackPageRoutes(capturing: Capturing): Route[] {

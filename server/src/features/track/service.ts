@@ -5,6 +5,9 @@ import type { StoredConversions } from '../rollups/service.ts'
 import { type LeadByHand, recordHandLead, recordHandSale, type SaleByHand } from './by-hand.ts'
 import { loadClicks } from './click-facts.ts'
 import { betweenExports, restoreSome } from './export.ts'
+import { isDataLeft, locateCustomerClicks, type JourneyClick as ReadClick, readJourneyClicks } from './journeys.ts'
+import { type JourneyPage, selectJourney, sumUntil } from './journeys-store.ts'
+import { notePage } from './page-reports.ts'
 import {
   type EarlierTotals,
   type PartnerSaleRow,
@@ -127,6 +130,33 @@ export function customerConversions({ db, workspaceId }: Pick<Ctx, 'db' | 'works
   return selectCustomerNumbers(db, workspaceId, customerIds)
 }
 
+export type JourneyClick = ReadClick
+
+/** A page of a customer's leads, sales and refunds by time. */
+export function customerJourney({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, id: string, page: JourneyPage) {
+  return selectJourney(db, workspaceId, id, page)
+}
+
+/** The sum of a customer's sales and refunds up to and including the event with this number. */
+export function customerValue({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, id: string, number: bigint) {
+  return sumUntil(db, workspaceId, id, number)
+}
+
+/** The clicks of a customer, oldest first. */
+export function customerClicks(...input: Parameters<typeof readJourneyClicks>): Promise<JourneyClick[]> {
+  return readJourneyClicks(...input)
+}
+
+/** The ids of a customer's clicks, some hundred at a time. */
+export function customerClickIds(...input: Parameters<typeof locateCustomerClicks>) {
+  return locateCustomerClicks(...input)
+}
+
+/** Whether metadata, click facts or addresses of an erased customer are left. */
+export function isTrackedDataLeft(...input: Parameters<typeof isDataLeft>): Promise<boolean> {
+  return isDataLeft(...input)
+}
+
 /** The ids of the partners that customers' leads, sales and refunds belong to. */
 export function customerPartners({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerIds: string[]) {
   return selectPartnersOfCustomers(db, workspaceId, customerIds)
@@ -169,6 +199,11 @@ export function restoreMissingRows(
   from: { linkNumber?: bigint; after: bigint },
 ): Promise<RestoredRows> {
   return restoreSome(platform, from)
+}
+
+/** Notes that a page of a workspace uses the script. */
+export function notePageReport(...input: Parameters<typeof notePage>): Promise<void> {
+  return notePage(...input)
 }
 
 /** Whether a page of the workspace has ever reported something. */

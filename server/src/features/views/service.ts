@@ -1,5 +1,5 @@
 import type { NewView, View, ViewPatch, ViewsQuery } from '@tributary/contract/views'
-import { type Ctx, findUserId } from '../../platform/context.ts'
+import { type Ctx, findUserId, requireScope } from '../../platform/context.ts'
 import { conflict, forbidden, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { transaction, violatedConstraint } from '../../platform/postgres.ts'
@@ -12,6 +12,7 @@ import {
   insertView,
   lockView,
   selectViews,
+  selectViewsById,
   updateViewRow,
   type ViewRow,
 } from './store.ts'
@@ -43,6 +44,8 @@ export async function createView(ctx: Ctx, { visibility, ...given }: NewView): P
 export async function updateView(ctx: Ctx, id: string, { visibility, ...patch }: ViewPatch): Promise<View> {
   return transaction(ctx, async (ctx) => {
     const row = await requireView(ctx, id)
+    // A shared page shows what its view says.
+    if (patch.query && row.screen === 'analytics') requireScope(ctx.actor, 'analytics.read')
     const owner = visibility === undefined ? row.owner_id : await changeOwner(ctx, row, visibility)
     const after = { name: patch.name ?? row.name, query: patch.query ?? row.query, owner_id: owner }
     reportChange(ctx, { id, before: row, after })
@@ -61,6 +64,15 @@ export async function deleteView(ctx: Ctx, id: string): Promise<{ id: string }> 
     await deleteViewRow(ctx.db, ctx.workspaceId, id)
     return { id }
   })
+}
+
+/** Views of any user, also personal ones: the caller decides who sees them. In a transaction, locks them against deletion. */
+export async function viewsByIds(
+  { db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>,
+  ids: string[],
+): Promise<Map<string, View>> {
+  const rows = ids.length === 0 ? [] : await selectViewsById(db, workspaceId, ids)
+  return new Map(rows.map((row) => [row.id, present(row)]))
 }
 
 /** Reads and locks a view that the caller sees: a shared one, or its own. */

@@ -31,6 +31,14 @@ export async function selectViews(db: Db, workspaceId: string, selection: ViewSe
   return result.rows
 }
 
+/** Reads views of any user. In a transaction, locks their rows against deletion until it ends. */
+export async function selectViewsById(db: Db, workspaceId: string, ids: string[]): Promise<ViewRow[]> {
+  const rowLock = db.isTransaction ? sql`FOR KEY SHARE` : sql``
+  const result = await sql<ViewRow>`
+    SELECT * FROM views WHERE workspace_id = ${workspaceId} AND id = ANY(${ids}::text[]) ${rowLock}`.execute(db)
+  return result.rows
+}
+
 /** Reads a view and locks its row until the transaction ends. */
 export async function lockView(db: Db, workspaceId: string, id: string): Promise<ViewRow | undefined> {
   const result = await sql<ViewRow>`

@@ -89,7 +89,7 @@ describe('retries of a failed webhook delivery', () => {
 })
 
 describe('disabling a webhook', () => {
-  test('five days of failed calls disable a webhook and queue an e-mail, and enabling it resumes deliveries', async () => {
+  test('five days of failed calls disable a webhook, and enabling it resumes deliveries', async () => {
     let status = 500
     const { webhook, receiver } = await build((response) => response.writeHead(status).end())
     const start = clock
@@ -114,7 +114,7 @@ describe('disabling a webhook', () => {
     expect(disabled).toMatchObject({ disabled_at: clock, disabled_reason: 'failing', failing_since: start })
     expect((await subscribed(platform, webhook.workspace_id)).triggers).toEqual([])
     const { workspace_id: workspaceId, id: webhookId } = webhook
-    expect(await takeMessages(platform)).toEqual([{ workspaceId, webhookId }])
+    expect(await takeMessages(platform)).toEqual([{ workspaceId, webhookId, reason: 'failing' }])
 
     const calls = receiver.heard.length
     setClock(clock.getTime() + 2 * day)
@@ -141,14 +141,15 @@ describe('disabling a webhook', () => {
     expect((await current(webhook)).disabled_at).toBeNull()
   })
 
-  test('a 410 disables a webhook at once without an e-mail, and its pending deliveries wait', async () => {
+  test('a 410 disables a webhook at once, and its pending deliveries wait', async () => {
     const { webhook } = await build((response) => response.writeHead(410).end())
     await takeMessages(platform)
     await queueEvents(platform, [webhook], 12)
     expect(await deliverDue()).toBe(10)
     expect(await current(webhook)).toMatchObject({ disabled_at: clock, disabled_reason: 'gone' })
     expect((await subscribed(platform, webhook.workspace_id)).triggers).toEqual([])
-    expect(await takeMessages(platform)).toEqual([])
+    const { workspace_id: workspaceId, id: webhookId } = webhook
+    expect(await takeMessages(platform)).toEqual([{ workspaceId, webhookId, reason: 'gone' }])
     setClock(clock.getTime() + day)
     expect(await deliverDue()).toBe(0)
     expect(await readStates(webhook, 'pending')).toHaveLength(12)

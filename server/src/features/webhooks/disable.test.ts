@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { startEngines } from '../../../../engines/start.ts'
-import { buildWorkspace } from '../../../test/build.ts'
+import { buildMember, buildWorkspace } from '../../../test/build.ts'
 import { openOwnDatabase } from '../../../test/own-database.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { allowLoopback, buildWebhook, queueEvents, startReceiver } from '../../../test/webhooks.ts'
@@ -13,6 +13,7 @@ import { changeWorkspace } from '../workspaces/service.ts'
 import { deliver, takeDue } from './deliver.ts'
 import { sendDisabledEmails } from './disable.ts'
 import { webhooksJobs } from './jobs.ts'
+import type { WebhookDisabled } from './messages.ts'
 import { openSlots } from './slots.ts'
 
 const lines: string[] = []
@@ -51,6 +52,18 @@ test('no e-mail is sent for a disabled webhook that was enabled again or deleted
   expect(await readEmail({ workspaceId, webhookId: 'whk_gone' })).toEqual([])
 })
 
+test('a contact who is an admin gets no second e-mail, and a receiver that answered 410 causes none', async () => {
+  const workspace = await buildWorkspace(platform)
+  const { email } = await buildMember(platform, workspace, 'admin')
+  await changeWorkspace(platform, workspace.id, { contact_email: email })
+  const webhook = await buildWebhook(platform, workspace.id, { url: 'https://shop.example/hook', ...disabled })
+  const message = { workspaceId: workspace.id, webhookId: webhook.id }
+  expect(await readEmail(message)).toEqual([])
+  await changeWorkspace(platform, workspace.id, { contact_email: 'owner@example.com' })
+  expect(await readEmail({ ...message, reason: 'gone' })).toEqual([])
+  expect(await readEmail(message)).toHaveLength(1)
+})
+
 test('a log line informs the operator when the workspace has no contact e-mail', async () => {
   const { id: workspaceId, slug } = await buildWorkspace(platform)
   const webhook = await buildWebhook(platform, workspaceId, { url: 'https://shop.example/hook', ...disabled })
@@ -85,7 +98,7 @@ test('the failed call that disables a webhook sends the e-mail', async () => {
   })
 })
 
-async function readEmail(message: { workspaceId: string; webhookId: string }): Promise<unknown[]> {
+async function readEmail(message: WebhookDisabled): Promise<unknown[]> {
   lines.length = 0
   await sendDisabledEmails(platform, [message])
   return lines.map((line) => JSON.parse(line))

@@ -3,6 +3,8 @@ import { sendEmail } from '../../platform/email.ts'
 import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
+import { findUserByEmail } from '../auth/service.ts'
+import { memberAccess } from '../members/service.ts'
 import { requireWorkspace } from '../workspaces/service.ts'
 import type { Called } from './call.ts'
 import type { DueDelivery } from './deliveries-store.ts'
@@ -22,7 +24,8 @@ export async function disableIfHopeless(platform: Platform, delivery: DueDeliver
     const failingSince = reason === 'failing' ? delivery.failing_since : null
     if (!(await disableWebhook(ctx.db, delivery, { reason, now: called.endedAt, failingSince }))) return false
     const partition = hashPartition(workspaceId, ctx.config.EVENT_PARTITIONS)
-    if (reason === 'failing') await publish(ctx, webhookDisabledMessage({ workspaceId, webhookId }, partition))
+    const at = called.endedAt.toISOString()
+    await publish(ctx, webhookDisabledMessage({ workspaceId, webhookId, at, reason }, partition))
     return true
   })
   if (!isDisabled) return
@@ -36,16 +39,28 @@ function reasonToDisable({ failing_since, tries }: DueDelivery, { outcome, ended
   return isGivenUp(failing_since, { tries: tries + 1, endedAt }) ? 'failing' : undefined
 }
 
-/** E-mails workspaces about disabled webhooks; skips webhooks that were enabled again or deleted meanwhile. */
+/**
+ * E-mails the contacts of workspaces about disabled webhooks; skips webhooks that were enabled again or deleted
+ * meanwhile, and contacts who get a notification.
+ */
 export async function sendDisabledEmails(platform: Platform, messages: WebhookDisabled[]): Promise<void> {
-  for (const { workspaceId, webhookId } of messages) {
+  for (const { workspaceId, webhookId, reason } of messages) {
     const webhook = await selectWebhook(platform.db, workspaceId, webhookId)
-    if (!webhook?.disabled_at) continue
+    if (!webhook?.disabled_at || reason === 'gone') continue
     const { name: workspaceName, slug, contact_email: to } = await requireWorkspace(platform, workspaceId)
+    if (to && (await isNotified(platform, workspaceId, to))) continue
     if (to) await sendEmail(platform, { to, ...disabledNotice(webhook, workspaceName, platform.config.API_URL) })
     else {
       const remedy = `tributary workspace set ${slug} --contact-email <address>`
       platform.log.warn({ workspaceId, webhookId, remedy }, 'webhook disabled, but the workspace has no contact e-mail')
     }
   }
+}
+
+/** Whether this is the address of an owner or admin: they get the notification, unless they turned it off. */
+async function isNotified(platform: Platform, workspaceId: string, email: string): Promise<boolean> {
+  const user = await findUserByEmail(platform, email)
+  if (!user?.isEmailVerified) return false
+  const access = await memberAccess(platform, workspaceId, user.id)
+  return access?.role === 'owner' || access?.role === 'admin'
 }

@@ -16,6 +16,9 @@ import { transaction, violatedConstraint } from '../../platform/postgres.ts'
 import { reportChange } from '../../platform/recording.ts'
 import { requireTag } from '../../platform/validation.ts'
 import { requireRoom } from '../workspaces/service.ts'
+import { type CustomerEvent as CustomerEventRead, readCustomerEvents } from './customers.ts'
+import { existsCustomerEvent } from './customers-store.ts'
+import { selectStoredBytes } from './deliveries-store.ts'
 import { webhookMetrics } from './metrics.ts'
 import { redirectsEvents, requireTriggers } from './permissions.ts'
 import { presentWebhook, webhookTag } from './present.ts'
@@ -73,6 +76,21 @@ export type ErasedCustomer = { workspaceId: string; customerId: string }
 /** A subscription to erased customers, whose webhook events are erased too. */
 export type WebhookErasure<Body extends ErasedCustomer> = Subscription<Body>
 
+export type CustomerEvent = CustomerEventRead
+
+/** Reads the stored webhook events about a customer with their deliveries. */
+export function customerEvents(
+  ctx: Pick<Ctx, 'db' | 'workspaceId'>,
+  customerId: string,
+): AsyncGenerator<CustomerEvent> {
+  return readCustomerEvents(ctx, customerId)
+}
+
+/** Whether webhook events about an erased customer, or responses to them, are left. */
+export function isCustomerEventLeft({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, customerId: string) {
+  return existsCustomerEvent(db, workspaceId, customerId)
+}
+
 /** Access to the folders and links that a webhook can be limited to. */
 export type WebhookScopes = {
   knownFolderIds(ctx: Ctx, ids: string[]): Promise<Set<string>>
@@ -82,6 +100,11 @@ export type WebhookScopes = {
 
 export async function webhookCount(ctx: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
   return (await selectWebhooks(ctx.db, ctx.workspaceId)).length
+}
+
+/** The stored bytes of the workspace's webhook events. */
+export function webhookBytes({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>): Promise<number> {
+  return selectStoredBytes(db, workspaceId)
 }
 
 /** Counts webhook events that were lost because their source could not read them. */

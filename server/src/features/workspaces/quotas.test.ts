@@ -13,6 +13,7 @@ import { createFolder } from '../folders/service.ts'
 import { createLinks } from '../links/bulk.ts'
 import { createLink, deleteLink } from '../links/service.ts'
 import { upsertLink } from '../links/upsert.ts'
+import { createNote } from '../notes/service.ts'
 import { createTag } from '../tags/service.ts'
 import { createToken } from '../tokens/service.ts'
 import { trackLead } from '../track/leads.ts'
@@ -58,6 +59,7 @@ describe("the operator's setting limits a workspace, even for concurrent request
     ['tags', 'TAGS_PER_WORKSPACE', newTag, 0],
     ['UTM templates', 'UTM_TEMPLATES_PER_WORKSPACE', (ctx) => createUtmTemplate(ctx, { name: randomUUID() }), 0],
     ['views', 'VIEWS_PER_WORKSPACE', newView, 0],
+    ['notes', 'NOTES_PER_WORKSPACE', (ctx) => createNote(ctx, { day: '2026-02-28', text: 'Outage' }), 0],
     ['folders', 'FOLDERS_PER_WORKSPACE', newFolder, 0],
     ['domains', 'DOMAINS_PER_WORKSPACE', newDomain, 1],
     ['keys', 'KEYS_PER_WORKSPACE', newKey, 1],

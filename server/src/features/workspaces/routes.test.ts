@@ -123,6 +123,10 @@ test('getWorkspaceUsage counts what the workspace has', async () => {
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({ links: { used: 1 }, domains: { used: 1 }, keys: { used: 1 }, members: { used: 1 } })
   expect(body.events).toEqual({ used: 0, limit: null })
+  const today = new Date().toISOString().slice(0, 10)
+  expect(body.eventsByDay).toHaveLength(Number(today.slice(8)))
+  expect(body.eventsByDay.at(-1)).toEqual({ day: today, events: 0 })
+  expect(body.webhookBytes).toEqual({ used: 0, limit: platform.config.WEBHOOK_STORAGE_MEGABYTES * 1_000_000 })
 })
 
 describe('leaveWorkspace and transferWorkspace', () => {

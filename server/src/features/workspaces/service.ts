@@ -194,6 +194,12 @@ export async function requireAllowedPage(
   requirePage(workspace, page)
 }
 
+/** Whether a page's host is one of the workspace's allowed hostnames, as they are now. */
+export async function allowsPage({ db, workspaceId }: Pick<Ctx, 'db' | 'workspaceId'>, page: string): Promise<boolean> {
+  const { allowed_hostnames } = await requireWorkspace({ db }, workspaceId)
+  return isAllowedPage(allowed_hostnames, page)
+}
+
 /** Retention of new events in days, by workspace; workspaces that keep events forever are absent. */
 export async function historyDays(
   platform: Pick<Platform, 'db' | 'config'>,
@@ -216,6 +222,7 @@ const quotas = {
   'partner tags': 'PARTNER_TAGS_PER_WORKSPACE',
   'UTM templates': 'UTM_TEMPLATES_PER_WORKSPACE',
   views: 'VIEWS_PER_WORKSPACE',
+  notes: 'NOTES_PER_WORKSPACE',
   webhooks: 'WEBHOOKS_PER_WORKSPACE',
   keys: 'KEYS_PER_WORKSPACE',
   members: 'MEMBERS_PER_WORKSPACE',

@@ -14,6 +14,10 @@ export type WorkspaceParts = {
   counts: Record<Counted, (ctx: Ctx) => Promise<number>>
   /** Counts the events since the start of the month. */
   countEvents(ctx: Ctx): Promise<number>
+  /** Counts the events of each day since the start of the month, today included. */
+  countEventsByDay(ctx: Ctx): Promise<{ day: string; events: number }[]>
+  /** The stored bytes of webhook events. */
+  countWebhookBytes(ctx: Ctx): Promise<number>
   listDomains(ctx: Ctx): Promise<ListedDomain[]>
   primaryDomain(ctx: Ctx): Promise<string | null>
   makePrimary(ctx: Ctx, slug: string): Promise<unknown>

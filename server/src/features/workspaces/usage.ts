@@ -18,12 +18,18 @@ export async function getWorkspaceUsage(ctx: Ctx, parts: WorkspaceParts, idOrSlu
     members: counts.members(ctx),
   }
   const nouns = Object.keys(used) as (keyof typeof used)[]
-  const [events, ...amounts] = await Promise.all([parts.countEvents(ctx), ...nouns.map((noun) => used[noun])])
+  const [eventsByDay, webhookBytes, ...amounts] = await Promise.all([
+    parts.countEventsByDay(ctx),
+    parts.countWebhookBytes(ctx),
+    ...nouns.map((noun) => used[noun]),
+  ])
   const byNoun = nouns.map((noun, index) => [noun, { used: amounts[index] ?? 0, limit: quotaLimit(ctx, noun) }])
   return {
     plan,
     month: ctx.now().toISOString().slice(0, 7),
-    events: { used: events, limit: null },
+    events: { used: eventsByDay.reduce((sum, { events }) => sum + events, 0), limit: null },
+    eventsByDay,
+    webhookBytes: { used: webhookBytes, limit: ctx.config.WEBHOOK_STORAGE_MEGABYTES * 1_000_000 },
     ...(Object.fromEntries(byNoun) as Pick<WorkspaceUsage, keyof typeof used>),
   }
 }

@@ -29,8 +29,6 @@ test.each<[string, string, string, string]>([
   const draft = startDraft({ userAgent, bot: edgeReason } as RawClick)
   const expected = { keep: { raw: draft.raw, event: { ...draft.event, bot } } }
   expect(markBot(draft, stepContext())).toEqual(expected)
-  expect(markBot(draft, stepContext())).toEqual(expected)
-  expect(draft.event.bot).toBe('')
 })
 
 test.each<[string, Partial<RawClick>, string]>([

@@ -6,7 +6,8 @@ import type { ClickDraft, Outcome, StepContext } from './step.ts'
 export function markBot(draft: ClickDraft, { isDataCentre }: StepContext): Outcome {
   const { raw } = draft
   const bot = raw.bot || judgeUserAgent(raw.userAgent) || (isDataCentre(raw.ip) ? 'datacenter' : '')
-  return bot ? { keep: { raw, event: { ...draft.event, bot } } } : { keep: draft }
+  draft.event.bot = bot
+  return { keep: draft }
 }
 
 const longestUserAgent = 500

@@ -5,7 +5,11 @@ import { type ClickDraft, type Outcome, unknown } from './step.ts'
 /** Sets device, browser and operating system from the user agent. */
 export function putDevice(draft: ClickDraft): Outcome {
   const { device, browser, os } = readUserAgent(draft.raw.userAgent)
-  return { keep: { raw: draft.raw, event: { ...draft.event, device, browser, os } } }
+  const { event } = draft
+  event.device = device
+  event.browser = browser
+  event.os = os
+  return { keep: draft }
 }
 
 type Device = { device: string; browser: string; os: string }

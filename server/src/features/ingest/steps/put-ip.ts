@@ -9,7 +9,8 @@ export function putIp(draft: ClickDraft, { findIpStorage, isGeoCountryOnly }: St
   if (ipStorage === 'full' || (ipStorage === 'eu-truncated' && isSure && isOutside(event.country))) {
     return { keep: draft }
   }
-  return { keep: { raw, event: { ...event, ip: ipStorage === 'none' ? '' : truncateAddress(raw.ip) } } }
+  event.ip = ipStorage === 'none' ? '' : truncateAddress(raw.ip)
+  return { keep: draft }
 }
 
 // The European Union and its regions with their own country code, the other EEA countries, and the United Kingdom.

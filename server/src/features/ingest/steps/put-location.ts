@@ -7,7 +7,13 @@ export function putLocation(draft: ClickDraft, { locate }: StepContext): Outcome
   const hints = readLocation(raw)
   const isComplete = hints.country !== unknown && hints.region !== unknown && hints.city !== unknown
   const found = isComplete ? undefined : locate(raw.ip)
-  return { keep: { raw, event: { ...draft.event, ...(found ? completed(hints, readLocation(found)) : hints) } } }
+  const { event } = draft
+  const { country, region, city, continent } = found ? completed(hints, readLocation(found)) : hints
+  event.country = country
+  event.region = region
+  event.city = city
+  event.continent = continent
+  return { keep: draft }
 }
 
 /** Fills gaps in the proxy's location from the geo database, unless the two disagree about the country. */

@@ -4,8 +4,11 @@ import type { ClickDraft, Outcome } from './step.ts'
 /** Sets a click's referrer: the host and URL of the page that the visitor came from. */
 export function putReferrer(draft: ClickDraft): Outcome {
   const page = draft.raw.referer === '' ? null : readReferrer(draft.raw.referer)
-  if (!page) return { keep: draft }
-  return { keep: { raw: draft.raw, event: { ...draft.event, referer: page.host, refererUrl: page.url } } }
+  if (page) {
+    draft.event.referer = page.host
+    draft.event.refererUrl = page.url
+  }
+  return { keep: draft }
 }
 
 type Page = { host: string; url: string }

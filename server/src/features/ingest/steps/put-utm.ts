@@ -4,8 +4,16 @@ import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 /** Sets a click's five UTM values from the destination URL. */
 export function putUtm(draft: ClickDraft): Outcome {
   const query = cutQuery(draft.raw.url)
-  if (!query.includes('utm') && !query.includes('%')) return { keep: draft }
-  return { keep: { raw: draft.raw, event: { ...draft.event, ...readUtm(query) } } }
+  if (query.includes('utm') || query.includes('%')) {
+    const { event } = draft
+    const found = readUtm(query)
+    event.utmSource = found.utmSource
+    event.utmMedium = found.utmMedium
+    event.utmCampaign = found.utmCampaign
+    event.utmTerm = found.utmTerm
+    event.utmContent = found.utmContent
+  }
+  return { keep: draft }
 }
 
 type Utm = Pick<ClickEvent, 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm' | 'utmContent'>

@@ -47,6 +47,7 @@ export type StepContext = {
   findIpStorage: (workspaceId: string) => Config['IP_STORAGE']
 }
 
+/** Fills fields of the draft in place: a copy per step would cost more than the steps themselves. */
 export type Step = (draft: ClickDraft, context: StepContext) => Outcome
 
 export const unknown = 'Unknown'
