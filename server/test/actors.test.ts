@@ -124,7 +124,8 @@ async function call({ method, path }: { method: string; path: string }, kind: Ac
     signal: leave.signal,
   })
   // Only error responses are read, because an open stream would not end by itself.
-  const answer = response.ok ? undefined : ((await response.json()) as { error: { message: string } })
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  const answer = response.ok || !isJson ? undefined : ((await response.json()) as { error: { message: string } })
   leave.abort()
   return { status: response.status, message: answer?.error.message ?? '' }
 }

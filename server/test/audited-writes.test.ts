@@ -62,7 +62,7 @@ test('only operations that visitors and shops call are not audited', () => {
   const writes = operations.filter(({ kind, method }) => kind === 'json' && method !== 'get') as JsonOperation[]
   const others = writes.filter((operation) => !isRecorded(operation)).map(({ id }) => id)
   const known = `retrieveAnalyticsBatch simulateReward trackCustomer trackLead trackSale trackRefund
-    checkLinks checkQrDesign recheckDomain`
+    checkLinks checkQrDesign recheckDomain createInstallCheck`
   expect(others.sort()).toEqual(known.split(/\s+/).sort())
 })
 

@@ -27,6 +27,7 @@ test('only operations with a plan in the specification require one', () => {
     retrieveAnalytics: 'pro',
     retrieveAnalyticsBatch: 'pro',
     retrieveLinkStats: 'pro',
+    retrieveVisitorsNow: 'pro',
   })
 })
 

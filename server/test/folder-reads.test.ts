@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { type AnalyticsBatch, groupings } from '@tributary/contract/analytics'
 import { operations } from '@tributary/contract/index'
 import { roleScopes } from '@tributary/contract/permissions'
+import { newShare } from '@tributary/contract/shares'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createCommission } from '../src/features/commissions/create.ts'
 import { createDiscountCode } from '../src/features/discount-codes/service.ts'
@@ -11,6 +12,7 @@ import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
 import { deleteLink, linkNumbers } from '../src/features/links/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
+import { createShare } from '../src/features/shares/service.ts'
 import { insertDeliveries, insertEvents } from '../src/features/webhooks/deliveries-store.ts'
 import { newId } from '../src/platform/ids.ts'
 import { buildCustomer, buildLink, buildPartner, buildProgram, buildWorkspace } from './build.ts'
@@ -77,6 +79,7 @@ beforeAll(async () => {
   await insertEvents(platform.db, workspace.id, [event])
   await insertDeliveries(platform.db, workspace.id, [event], new Date())
   secrets.push(hidden.id)
+  ids.shares = (await createShare(ctx, newShare.parse({ linkId: hidden.id }))).id
   Object.assign(ids, {
     ...{
       hidden: hidden.id,
@@ -196,7 +199,7 @@ test('the same requests show the folder to a member without restrictions', () =>
     ...['getLinks', 'getLinkInfo', 'getLinkGroups', 'listFolders', 'listEvents', 'exportEvents', 'retrieveLinkStats'],
     ...['retrieveAnalytics', 'retrieveAnalyticsBatch', 'getCustomers', 'getCustomer', 'listPartners', 'getPartner'],
     ...['retrievePartnerLinks', 'retrievePartnerAnalytics', 'listDiscountCodes', 'explainCommission', 'explainEvent'],
-    ...['listWebhooks', 'getWebhook', 'getWebhookDelivery', 'listDeletedLinks'],
+    ...['listWebhooks', 'getWebhook', 'getWebhookDelivery', 'listDeletedLinks', 'listShares', 'getShare'],
   ]
   expect([...seenFreely].sort()).toEqual(expect.arrayContaining(expected))
 })

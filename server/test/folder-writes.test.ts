@@ -53,6 +53,8 @@ describe.each([
     ['for the folder itself', () => write('patch', `/folders/${folderId}`, { name: 'renamed' })],
     ['for a deleted folder', () => write('delete', `/folders/${folderId}`)],
     ['for public statistics of the folder', () => write('put', '/public-stats', { folderId, enabled: true })],
+    ['for a share of the folder', () => write('post', '/shares', { folderId })],
+    ['for a share of a link', () => write('post', '/shares', { linkId: links[name] })],
     ['for public statistics of a link', () => write('put', '/public-stats', { linkId: links[name], enabled: true })],
   ])('%s', async (_name, attempt) => {
     const { status: given, answer } = await attempt()

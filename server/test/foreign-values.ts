@@ -26,7 +26,10 @@ export type Foreign = BuiltWorkspace & {
   memberId: string
   utmTemplateId: string
   viewId: string
+  noteId: string
+  shareId: string
   bulkOperationId: string
+  installCheckId: string
 }
 
 /** Returns an identifier of the other workspace, by parameter or field name. */
@@ -47,7 +50,10 @@ export function foreignValue(foreign: Foreign, name: string, path: string): unkn
     invites: foreign.inviteId,
     'utm-templates': foreign.utmTemplateId,
     views: foreign.viewId,
+    notes: foreign.noteId,
+    shares: foreign.shareId,
     'bulk-operations': foreign.bulkOperationId,
+    'install-checks': foreign.installCheckId,
   }
   const byName: Record<string, unknown> = {
     id: idByNoun[path.split('/')[1] ?? ''],
@@ -71,6 +77,7 @@ export function foreignValue(foreign: Foreign, name: string, path: string): unkn
     webhookIds: [foreign.webhookId],
     folderIds: [foreign.folderId],
     ids: foreign.tagId,
+    viewId: foreign.viewId,
     linkId: foreign.linkId,
     linkIds: path === '/links/bulk' || path.startsWith('/webhooks') ? [foreign.linkId] : foreign.linkId,
     startingAfter: listedId(foreign, path),
@@ -106,7 +113,7 @@ export function foreignValue(foreign: Foreign, name: string, path: string): unkn
     tag: secret,
     search: secret,
     // `localhost`, because tests must not look up host names.
-    url: path.startsWith('/metatags') ? `http://localhost/${secret}` : `https://example.com/${secret}`,
+    url: /^\/(metatags|install-checks)/.test(path) ? `http://localhost/${secret}` : `https://example.com/${secret}`,
   }
   return byName[name]
 }
@@ -141,5 +148,6 @@ export const harmless = new Set(
   importStripeInvoices productId isPinned scopes allowedHostnames showInactive overlapHours
   confirm role invites token timeZone weekStart attributionDays attributionModel ipStorage contactEmail
   conversionEnabled operation screen visibility theme language density dismissedHints screens builder
-  shape markerShape fgColor bgColor markerColor level margin label`.split(/\s+/),
+  shape markerShape fgColor bgColor markerColor level margin label day text from to endsAt showConversions
+  domain_broken webhook_disabled key_expiring clicks_unusual weekly_report`.split(/\s+/),
 )

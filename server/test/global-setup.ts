@@ -11,6 +11,7 @@ import { openClickHouse } from '../src/platform/clickhouse.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
+import { reachableLoopback } from './loopback.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
 declare module 'vitest' {
@@ -54,6 +55,7 @@ async function startStack(): Promise<Stack> {
     ...engines.urls,
     POSTGRES_URL: await createDatabase(engines.urls.POSTGRES_URL, `test_${randomUUID().replaceAll('-', '')}`),
     ...newSecrets(),
+    ...reachableLoopback,
     DNS_SERVERS: dns.address,
     DOMAIN_CNAME: 'cname.tributary.example',
     DOMAIN_ADDRESSES: '192.0.2.10,2001:db8::10',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as contract from '@tributary/contract/commissions'
 import { operations } from '@tributary/contract/index'
+import { newShare } from '@tributary/contract/shares'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createCommission } from '../src/features/commissions/create.ts'
@@ -10,10 +11,13 @@ import { createDiscountCode } from '../src/features/discount-codes/service.ts'
 import { createDiscount } from '../src/features/discounts/service.ts'
 import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
+import { createInstallCheck } from '../src/features/install-checks/service.ts'
 import { createInvites } from '../src/features/invites/service.ts'
 import { foldLedgerSums } from '../src/features/ledger/service.ts'
+import { createNote } from '../src/features/notes/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
+import { createShare } from '../src/features/shares/service.ts'
 import { createTag } from '../src/features/tags/service.ts'
 import { createUtmTemplate } from '../src/features/utm-templates/service.ts'
 import { createView } from '../src/features/views/service.ts'
@@ -83,7 +87,10 @@ beforeAll(async () => {
     memberId: (await buildMember(platform, workspace, 'owner')).id,
     utmTemplateId: (await createUtmTemplate(context, { name: secret })).id,
     viewId: (await createView(context, { screen: 'links', name: secret, query: {}, visibility: 'shared' })).id,
+    noteId: (await createNote(context, { day: '2026-02-28', text: secret })).id,
+    shareId: (await createShare(context, newShare.parse({ linkId: link.id, title: secret }))).id,
     bulkOperationId: newId('bulk'),
+    installCheckId: (await createInstallCheck(context, `http://localhost/${secret}`)).id,
   }
   await sql`INSERT INTO bulk_operations (id, workspace_id, actor_kind, actor_id, action, filter, status, total, finished_at)
     VALUES (${ids.bulkOperationId}, ${workspace.id}, 'key', ${secret}, 'delete', '{}', 'done', 0, now())`.execute(
@@ -205,7 +212,10 @@ function leaks(value: unknown): unknown[] {
     foreign.inviteId,
     foreign.utmTemplateId,
     foreign.viewId,
+    foreign.noteId,
+    foreign.shareId,
     foreign.bulkOperationId,
+    foreign.installCheckId,
     foreign.id,
   ]
   const isForeign =

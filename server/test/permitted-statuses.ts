@@ -1,13 +1,14 @@
 /** What a permitted caller gets for a request with unknown ids and an empty body, by status. */
 const operationsByStatus = {
   200: `
-    retrieveAnalytics getCustomers listDomains listEvents listFolders getLinks getLinksCount listPrograms
+    retrieveAnalytics retrieveVisitorsNow getCustomers listDomains listEvents listFolders getLinks getLinksCount listPrograms
     listPartnerGroups listPartnerTags listDiscounts listDiscountCodes listPartners listPartnerApplications
     listRewards listCommissions listPostings getLedgerBalances exportLedger getTags listTokens listWebhooks
     listWorkspaces getWorkspace updateWorkspace getWorkspaceUsage listMembers listInvites streamEvents
-    exportEvents listAuditLog exportAuditLog listUtmTemplates getPreferences updatePreferences listViews
+    exportEvents listAuditLog exportAuditLog listUtmTemplates getPreferences updatePreferences listViews listNotes
     getWorkspaceQrDesign setWorkspaceQrDesign deleteWorkspaceQrDesign listDeletedLinks listBulkOperations
-    listSetupSteps getSampleData getUser`,
+    listSetupSteps getSampleData getUser getCustomersCount listShares
+    listNotifications getNotificationSettings updateNotificationSettings`,
   202: `
     createSampleData deleteSampleData`,
   400: `
@@ -19,8 +20,8 @@ const operationsByStatus = {
     bulkUpdateCommissions createTag createToken trackCustomer trackLead trackSale trackRefund createWebhook
     replayFailedWebhookDeliveries createWorkspace deleteWorkspace transferWorkspace createInvites acceptInvite
     unbanPartner deactivatePartner reactivatePartner archivePartner createPartnerLink retrievePartnerLinks
-    retrievePartnerAnalytics explainEvent createUtmTemplate createView checkSlug createBulkOperation
-    checkQrDesign getPreviewImage checkLinks`,
+    retrievePartnerAnalytics explainEvent createUtmTemplate createView createNote checkSlug createBulkOperation
+    checkQrDesign getPreviewImage checkLinks createInstallCheck`,
   404: `
     getCustomer updateCustomer deleteCustomer updateDomain deleteDomain getDomainRecords updateFolder
     deleteFolder updateLink deleteLink getProgram updateProgram getPartnerGroup updatePartnerGroup
@@ -29,16 +30,20 @@ const operationsByStatus = {
     getCommission explainCommission updateCommission updateTag deleteTag getToken updateToken rotateToken
     revokeToken getWebhook updateWebhook deleteWebhook rotateWebhookSecret testWebhook listWebhookDeliveries
     getWebhookDelivery replayWebhookDelivery getWorkspaceDeletion leaveWorkspace getMember updateMember
-    removeMember renewInvite revokeInvite updateUtmTemplate deleteUtmTemplate updateView deleteView getLinkQrDesign
+    removeMember renewInvite revokeInvite updateUtmTemplate deleteUtmTemplate updateView deleteView updateNote deleteNote getLinkQrDesign
     setLinkQrDesign deleteLinkQrDesign getDomainQrDesign setDomainQrDesign deleteDomainQrDesign restoreLink
     listLinkHistory getBulkOperation cancelBulkOperation undoBulkOperation recheckDomain createDomainSetupPage
-    deleteDomainSetupPage`,
+    deleteDomainSetupPage getCustomerJourney getCustomerErasure exportCustomer explainAttribution getShare updateShare deleteShare getInstallCheck getOperatorStatus`,
   422: `
-    getLinkInfo changePublicStats`,
+    getLinkInfo changePublicStats createShare`,
 }
 
 /** Operations that a member with a hidden folder may not call at all. */
-export const refusedWithHiddenFolder: ReadonlySet<string> = new Set(['listAuditLog', 'exportAuditLog'])
+export const refusedWithHiddenFolder: ReadonlySet<string> = new Set([
+  'listAuditLog',
+  'exportAuditLog',
+  'exportCustomer',
+])
 
 /** What members get who name a folder or its link: the status with the access `none`, and with `read`. */
 const namedByStatuses = {
@@ -46,12 +51,12 @@ const namedByStatuses = {
     getLinkInfo listLinkHistory getLinkQrDesign`,
   // With the access `none`, these count and list as if the folder did not exist.
   '200 200': `
-    retrieveAnalytics retrieveAnalyticsBatch retrieveLinkStats listEvents streamEvents exportEvents getCustomers
-    getLinks
-    getLinksCount getLinkGroups bulkCreateLinks checkLinks`,
+    retrieveAnalytics retrieveAnalyticsBatch retrieveLinkStats retrieveVisitorsNow listEvents streamEvents exportEvents
+    getCustomers getCustomersCount getLinks
+    getLinksCount getLinkGroups bulkCreateLinks checkLinks listShares`,
   '404 403': `
     createLink upsertLink updateLink deleteLink updateFolder deleteFolder changePublicStats restoreLink
-    createBulkOperation setLinkQrDesign deleteLinkQrDesign`,
+    createBulkOperation setLinkQrDesign deleteLinkQrDesign createShare`,
   '200 403': `
     bulkUpdateLinks bulkDeleteLinks`,
   '403 403': `

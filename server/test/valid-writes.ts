@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { listCommissions } from '@tributary/contract/commissions'
+import { newShare } from '@tributary/contract/shares'
 import { sql } from 'kysely'
 import { createCommission } from '../src/features/commissions/create.ts'
 import { listCommissions as readCommissions } from '../src/features/commissions/list.ts'
@@ -10,8 +11,10 @@ import { createFolder } from '../src/features/folders/service.ts'
 import { createGroup } from '../src/features/groups/service.ts'
 import { createInvites, issueInviteLink } from '../src/features/invites/service.ts'
 import { deleteLink } from '../src/features/links/service.ts'
+import { createNote } from '../src/features/notes/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
+import { createShare } from '../src/features/shares/service.ts'
 import { createTag } from '../src/features/tags/service.ts'
 import { createToken } from '../src/features/tokens/service.ts'
 import { createUtmTemplate } from '../src/features/utm-templates/service.ts'
@@ -93,6 +96,8 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     const { invites } = await createInvites(ctx, { email, role: 'member' })
     return { id: invites[0]?.invite?.id ?? '' }
   }
+  const note = { day: '2026-02-28', text: 'Outage' }
+  const share = async () => createShare(ctx, newShare.parse({ linkId: (await link()).id, password: secretPassword }))
   const sharedView = () => ({ screen: 'links' as const, name: name(), query: {}, visibility: 'shared' as const })
   // A worker would end a running operation before the call.
   const bulkOperation = async (status: string) => {
@@ -263,9 +268,16 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
     createSampleData: async () => ({ user: await owner() }),
     deleteSampleData: async () => ({ user: await owner() }),
     updatePreferences: async () => ({ user: await owner(), body: { theme: 'dark' } }),
+    updateNotificationSettings: async () => ({ user: await owner(), body: { weekly_report: true } }),
     createView: async () => ({ body: sharedView() }),
     updateView: async () => ({ params: await byId(createView(ctx, sharedView())), body: { name: name() } }),
     deleteView: async () => ({ params: await byId(createView(ctx, sharedView())) }),
+    createNote: async () => ({ body: note }),
+    updateNote: async () => ({ params: await byId(createNote(ctx, note)), body: { text: 'Repaired' } }),
+    deleteNote: async () => ({ params: await byId(createNote(ctx, note)) }),
+    createShare: async () => ({ body: { linkId: (await link()).id, password: secretPassword } }),
+    updateShare: async () => ({ params: await byId(share()), body: { password: secretPassword } }),
+    deleteShare: async () => ({ params: await byId(share()) }),
     createWebhook: async () => ({
       body: { name: name(), url: `https://localhost/${name()}`, triggers: ['link.created'] },
     }),

@@ -32,6 +32,13 @@ test('an encrypted backup in S3 can be restored only with its key, and has all s
   const folder = 's3://backups/today'
   const made = await tributary({ ...env, ...settings }, 'backup', folder)
   expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('The backup is encrypted') })
+  expect(await tributary({ ...env, ...settings }, 'backup', folder)).toMatchObject({ code: 1 })
+  const runs = await sql`SELECT is_successful, details->>'location' AS location, details->>'encrypted' AS encrypted,
+    details ? 'problem' AS failed FROM maintenance_runs WHERE kind = 'backup' ORDER BY id`.execute(platform.db)
+  expect(runs.rows).toEqual([
+    { is_successful: true, location: folder, encrypted: 'true', failed: false },
+    { is_successful: false, location: folder, encrypted: null, failed: true },
+  ])
   const names = [...storage.objects.keys()]
   expect(names).toContain('/backups/today/manifest.json')
   expect(names).toContain('/backups/today/postgres/links-00001.tsv.zst.aes')

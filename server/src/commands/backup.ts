@@ -3,7 +3,8 @@ import { backup, type Report } from '../maintenance/backup.ts'
 import { configLines, keyPrints } from '../platform/config.ts'
 import { openObjectStorage } from '../platform/object-storage.ts'
 import { progress } from './progress.ts'
-import { jsonFlag, onDatabases, print, size } from './run.ts'
+import { tryToRecord } from './record-run.ts'
+import { type Handles, jsonFlag, onDatabases, print, size } from './run.ts'
 
 export const backupCommand = defineCommand({
   meta: {
@@ -20,7 +21,7 @@ export const backupCommand = defineCommand({
       const storage = openObjectStorage(handles.config, args.to)
       const isEncrypted = handles.config.BACKUP_KEY !== undefined
       const settings = { configuration: `${configLines(isEncrypted).join('\n')}\n`, keys: keyPrints() }
-      const made = await backup(handles, { storage, report }, settings)
+      const made = await recorded(handles, storage.location, () => backup(handles, { storage, report }, settings))
       const files = made.tables.flatMap((table) => table.files)
       const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
@@ -34,6 +35,24 @@ export const backupCommand = defineCommand({
       )
     }, patienceMs),
 })
+
+type Made = Awaited<ReturnType<typeof backup>>
+
+/** Runs a backup and records when it ended and how, so that operators see the age of the last one. */
+async function recorded(handles: Handles, location: string, make: () => Promise<Made>): Promise<Made> {
+  const startedAt = new Date()
+  try {
+    const made = await make()
+    const bytes = made.tables.flatMap((table) => table.files).reduce((sum, file) => sum + file.bytes, 0)
+    const details = { location, bytes, encrypted: made.encrypted }
+    await tryToRecord(handles, 'backup', { startedAt, isSuccessful: true, details })
+    return made
+  } catch (error) {
+    const details = { location, problem: (error as Error).message }
+    await tryToRecord(handles, 'backup', { startedAt, isSuccessful: false, details })
+    throw error
+  }
+}
 
 // The ClickHouse timeout of a backup: reading waits while a file is stored, which may take long.
 const patienceMs = 600_000

@@ -11,7 +11,7 @@ export const jsonFlag = {
   json: { type: 'boolean', description: 'Print JSON instead of text', default: false },
 } as const
 
-type Handles = { config: Config; db: Db; clickhouse: ClickHouse }
+export type Handles = { config: Config; db: Db; clickhouse: ClickHouse }
 
 /** Runs a command with PostgreSQL and ClickHouse. Prints errors that the user can fix in one line; exit code 1. */
 export async function onDatabases(work: (handles: Handles) => Promise<void>, patienceMs?: number): Promise<void> {

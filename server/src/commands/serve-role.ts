@@ -1,4 +1,5 @@
 import { openTlsHosts, type TlsHosts } from '../features/domains/tls-hosts.ts'
+import { startBeat } from '../features/operator/beat.ts'
 import { type Channel, openChannel } from '../platform/channel.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import type { Platform } from '../platform/context.ts'
@@ -89,5 +90,6 @@ async function startWork(platform: Platform): Promise<AsyncDisposable> {
     const port = 'port' in running ? running.port : undefined
     log.info({ port }, `The ${role} is up`)
   }
+  started.use(startBeat(platform))
   return started.move()
 }

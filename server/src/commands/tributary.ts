@@ -24,11 +24,13 @@ export const tributary: CommandDef = defineCommand({
     rebuild: () => import('./rebuild.ts').then((module) => module.rebuildCommand),
     backup: () => import('./backup.ts').then((module) => module.backupCommand),
     restore: () => import('./restore.ts').then((module) => module.restoreCommand),
+    release: () => import('./release.ts').then((module) => module.release),
     'upgrade-check': () => import('./upgrade-check.ts').then((module) => module.upgradeCheck),
     events: () => import('./events.ts').then((module) => module.events),
     geo: () => import('./geo.ts').then((module) => module.geo),
     rates: () => import('./rates.ts').then((module) => module.rates),
     tracker: () => import('./tracker.ts').then((module) => module.tracker),
     settings: () => import('./settings.ts').then((module) => module.settingsCommand),
+    sizing: () => import('./sizing.ts').then((module) => module.sizing),
   },
 })

@@ -49,6 +49,20 @@ test('the first person needs the setup link, which the log and a command print',
   expect((await user('setup-link')).stderr).toContain('There are users already')
 })
 
+test('the first person is an operator, and only the command makes another one', async () => {
+  const readOperators = async () => {
+    const users = JSON.parse((await user('list', '--json')).stdout) as { email: string; operator: string }[]
+    return users.filter(({ operator }) => operator === 'yes').map(({ email }) => email)
+  }
+  expect(await readOperators()).toEqual(['owner@example.com'])
+  const { email } = await buildUser(platform)
+  expect((await user('operator', email, 'on')).stdout).toBe(`${email} is an operator now.\n`)
+  expect(await readOperators()).toEqual(['owner@example.com', email])
+  expect((await user('operator', email, 'yes')).stderr).toContain('Write on or off')
+  expect((await user('operator', email, 'off')).stdout).toContain('no longer an operator')
+  expect(await readOperators()).toEqual(['owner@example.com'])
+})
+
 test('a user is created, listed, disabled and enabled', async () => {
   const email = `${randomUUID()}@example.com`
   const created = (await user('create', email, '--name', 'Eve')).stdout
@@ -102,7 +116,9 @@ test('INIT_OWNER_EMAIL is created once, with a workspace, and prints no setup li
   }
   await Promise.all([1, 2, 3].map(() => welcomeFirstUser({ ...own, config }, hooks)))
   await welcomeFirstUser({ ...own, config }, hooks)
-  expect((await sql`SELECT email FROM users`.execute(own.db)).rows).toEqual([{ email: 'init@example.com' }])
+  expect((await sql`SELECT email, is_operator FROM users`.execute(own.db)).rows).toEqual([
+    { email: 'init@example.com', is_operator: true },
+  ])
   expect(workspaces).toEqual(['My workspace'])
   expect((await sql`SELECT FROM verifications`.execute(own.db)).rows).toEqual([])
 })

@@ -7,9 +7,11 @@ import {
   preparePassword,
   resetUser,
   setDisabled,
+  setOperator,
 } from '../features/auth/administration.ts'
 import { findUserByEmail, type User } from '../features/auth/service.ts'
 import { revokePersonalKeys } from '../features/tokens/service.ts'
+import { invalid } from '../platform/errors.ts'
 import { jsonFlag, onChange, onDatabases, print, reportProblems, table } from './run.ts'
 
 const emailArgument = {
@@ -97,6 +99,22 @@ function switchCommand(name: 'disable' | 'enable', description: string) {
   })
 }
 
+const operator = defineCommand({
+  meta: { name: 'operator', description: 'Let a user see the state of the whole installation (on), or not (off)' },
+  args: {
+    ...emailArgument,
+    switch: { type: 'positional', description: 'on or off', required: true },
+    ...jsonFlag,
+  },
+  run: ({ args }) =>
+    onChange({ command: `user operator ${args.switch === 'on' ? 'on' : 'off'}`, json: args.json }, async (handles) => {
+      if (args.switch !== 'on' && args.switch !== 'off') throw invalid(`Write on or off, not ${args.switch}.`)
+      const user = await setOperator(handles, args.email, args.switch === 'on')
+      const text = `${user.email} is ${user.isOperator ? 'an operator now' : 'no longer an operator'}.`
+      return { ...changed(user), value: shown(user), text }
+    }),
+})
+
 const setupLink = defineCommand({
   meta: { name: 'setup-link', description: 'Print a link to create the first user, valid for a day' },
   args: jsonFlag,
@@ -116,6 +134,7 @@ export const user = defineCommand({
     reset,
     disable: switchCommand('disable', "End a user's sessions and refuse to sign them in"),
     enable: switchCommand('enable', 'Let a disabled user sign in again'),
+    operator,
     'setup-link': setupLink,
   },
 })
@@ -130,6 +149,7 @@ function shown(user: User) {
     email: user.email,
     name: user.name,
     secondFactor: user.hasSecondFactor ? 'yes' : 'no',
+    operator: user.isOperator ? 'yes' : 'no',
     disabledAt: user.disabledAt?.toISOString() ?? '',
     createdAt: user.createdAt.toISOString(),
   }

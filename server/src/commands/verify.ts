@@ -2,6 +2,7 @@ import { defineCommand } from 'citty'
 import { requireWorkspace } from '../features/workspaces/service.ts'
 import { isSound, verify } from '../maintenance/verify.ts'
 import { progress } from './progress.ts'
+import { tryToRecord } from './record-run.ts'
 import { jsonFlag, onDatabases, print } from './run.ts'
 import { verifiedText } from './verify-text.ts'
 
@@ -19,8 +20,11 @@ export const verifyCommand = defineCommand({
   run: ({ args }) =>
     onDatabases(async (handles) => {
       const workspace = args.workspace ? await requireWorkspace(handles, args.workspace) : undefined
+      const startedAt = new Date()
       const found = await verify(handles, { workspaceId: workspace?.id, repair: args.repair }, progress())
       print(args.json, found, verifiedText(found, args.repair))
-      if (!isSound(found)) process.exitCode = 1
+      const isSuccessful = isSound(found)
+      if (!workspace) await tryToRecord(handles, 'verify', { startedAt, isSuccessful, details: {} })
+      if (!isSuccessful) process.exitCode = 1
     }),
 })

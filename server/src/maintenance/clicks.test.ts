@@ -183,10 +183,10 @@ test('a repair waits for a batch of clicks that is stored and not yet counted', 
   const { sequence = 0 } = (await claim(platform, holder)) ?? {}
   const stored = Promise.withResolvers<void>()
   const clickhouse = new Proxy(platform.clickhouse, {
-    get: (target, property) => (property === 'insert' ? insertSlowly : Reflect.get(target, property, target)),
+    get: (target, property) => (property === 'exec' ? insertSlowly : Reflect.get(target, property, target)),
   })
-  async function insertSlowly(rows: Parameters<typeof clickhouse.insert>[0]) {
-    const result = await platform.clickhouse.insert(rows)
+  async function insertSlowly(rows: Parameters<typeof clickhouse.exec>[0]) {
+    const result = await platform.clickhouse.exec(rows)
     stored.resolve()
     await new Promise((resolve) => setTimeout(resolve, 4_000))
     return result

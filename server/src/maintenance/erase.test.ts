@@ -94,7 +94,8 @@ test('postings and versions of terms can not be deleted while their workspace ex
 // Tables of the installation, of users and of persons.
 const others = new Set(
   `workspaces workspace_deletions users sessions accounts verifications two_factors passkeys audit_person_keys audit_counts
-  ingest_cursors click_days rollup_starts handled_events database_incarnation engine_rewinds`
+  ingest_cursors click_days rollup_starts handled_events database_incarnation engine_rewinds
+  process_beats maintenance_runs known_release`
     .split(/\s+/)
     .concat(migrationTable),
 )

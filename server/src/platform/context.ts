@@ -107,10 +107,7 @@ export function requirePermission(
   if (actor.isPublishable && !operation.isForPages) {
     throw forbidden(`${operation.path} is not for publishable keys. Call it from your server, with a secret key.`)
   }
-  if (!hasScope(actor, operation.scope)) {
-    const advice = actor.kind === 'key' ? 'Create a key that has it.' : 'Ask an owner of the workspace for it.'
-    throw forbidden(`This ${actor.kind} lacks the scope ${operation.scope}. ${advice}`)
-  }
+  requireScope(actor, operation.scope)
   if (operation.needsUser) requireUserId(actor)
   if (operation.roles && !(actor.kind === 'user' && actor.role && operation.roles.includes(actor.role))) {
     throw forbidden(
@@ -121,6 +118,13 @@ export function requirePermission(
     const current = actor.isPublishable ? '' : `; this workspace has ${plan}`
     throw forbidden(`${operation.path} needs the ${operation.plan} plan or higher${current}.`)
   }
+}
+
+/** Throws 403 unless the actor has the scope. */
+export function requireScope(actor: Actor, scope: Scope): void {
+  if (hasScope(actor, scope)) return
+  const advice = actor.kind === 'key' ? 'Create a key that has it.' : 'Ask an owner of the workspace for it.'
+  throw forbidden(`This ${actor.kind} lacks the scope ${scope}. ${advice}`)
 }
 
 /** The user who calls: signed in, or the owner of a personal key. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { expect, inject, test } from 'vitest'
 import { startMailServer } from '../../test/mail-server.ts'
 import { readConfig } from './config.ts'
-import { sendEmail } from './email.ts'
+import { sendEmail, UncertainEmailError } from './email.ts'
 import { openLog } from './log.ts'
 import { judgeFailure } from './refusal.ts'
 
@@ -41,6 +41,29 @@ test.each([
   const { port } = await startMailServer(answers)
   const error = await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email).catch((error: unknown) => error)
   expect(judgeFailure(error)).toBe(failure)
+})
+
+test.each([
+  ['before the message', 'DATA', false],
+  ['after the message', '.', true],
+])('a connection that ends %s leaves the outcome uncertain: %s', async (_name, verb, isUncertain) => {
+  const { port, server } = await startMailServer()
+  server.prependListener('connection', (socket) => {
+    socket.on('data', (chunk) => {
+      if (chunk.toString().split('\r\n').includes(verb)) socket.destroy()
+    })
+  })
+  const error = await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), email).catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(Error)
+  expect(error instanceof UncertainEmailError).toBe(isUncertain)
+})
+
+test('an e-mail has its own headers, and no value adds another', async () => {
+  const { port, said } = await startMailServer()
+  const headers = { 'List-Unsubscribe': '<https://example.com/?token=1>', 'X-Name': 'a\r\nBcc: victim@example.com' }
+  await sendEmail(handlesFor(`smtp://127.0.0.1:${port}`), { ...email, headers })
+  expect(said).toContain('List-Unsubscribe: <https://example.com/?token=1>')
+  expect(said.some((line) => line.startsWith('Bcc:'))).toBe(false)
 })
 
 test.each([

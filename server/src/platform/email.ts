@@ -7,9 +7,13 @@ export type Email = {
   subject: string
   text: string
   html?: string
+  headers?: Record<string, string>
   /** The command with which the operator can help when no mail server is configured. */
   operatorCommand?: string
 }
+
+/** The connection broke after the whole e-mail was sent and before the mail server answered: it may have the e-mail. */
+export class UncertainEmailError extends Error {}
 
 const timeoutMs = 10_000
 
@@ -35,9 +39,17 @@ export async function sendEmail(
     disableFileAccess: true,
     disableUrlAccess: true,
   })
+  let isWritten = false
+  transport.use('stream', (mail, done) => {
+    mail.message.processFunc((input) => input.once('end', () => (isWritten = true)))
+    done()
+  })
   try {
     // As an object, because nodemailer reads a string as a list of addresses.
     await transport.sendMail({ from: config.EMAIL_FROM, to: { name: '', address: to }, ...email })
+  } catch (error) {
+    const { message, responseCode } = error as Error & { responseCode?: number }
+    throw isWritten && responseCode === undefined ? new UncertainEmailError(message, { cause: error }) : error
   } finally {
     transport.close()
   }

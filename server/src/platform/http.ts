@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonOperation, Operation } from '@tributary/contract/operation'
+import type { BodyLimits, JsonOperation, Operation } from '@tributary/contract/operation'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
@@ -39,7 +39,11 @@ import { parse, readQuery } from './validation.ts'
 export type App = Hono<Bindings>
 
 type Kind = Operation['kind']
-export type Bytes = { body: Uint8Array<ArrayBuffer> | null; status: 200 | 304 | 404; headers: Record<string, string> }
+export type Bytes = {
+  body: Uint8Array<ArrayBuffer> | null
+  status: 200 | 304 | 404 | 503
+  headers: Record<string, string>
+}
 type Exchange = {
   /** The request URL below API_URL, as the client sees it. */
   url: URL
@@ -235,7 +239,8 @@ function sendJson(
   value: object,
   slots: DisposableStack,
 ): Response {
-  const headers = { ...c.var.headers, 'Content-Type': 'application/json' }
+  // Personal: a browser must not show it after the sign-out.
+  const headers = { 'Cache-Control': 'no-store', ...c.var.headers, 'Content-Type': 'application/json' }
   const text = serialize(value)
   if (text !== undefined) {
     slots.dispose()
@@ -263,11 +268,17 @@ function openExchange(c: Request, { platform }: Serving): Exchange {
 
 async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, serving: Guarded): Promise<Response> {
   const ctx = await authorize(c, operation, serving)
+  const params = operation.params && parse(operation.params, c.req.param(), 'path')
   const query = parse(operation.query, readQuery(c.req.queries()), 'query')
   const exchange = openExchange(c, serving)
-  if (operation.limit === 'export') await recordExport(serving.recorder, ctx, operation, query, readNetwork(c, serving))
+  const begin = (signal: AbortSignal) => (ctx: Ctx) =>
+    handle(ctx, { params, query }, { ...exchange, signal }, undefined)
   const start = (signal: AbortSignal) =>
-    asTenant(tenantName(ctx), () => handle(ctx, { query }, { ...exchange, signal }, undefined))
+    asTenant(tenantName(ctx), () =>
+      operation.limit === 'export'
+        ? recordExport(serving.recorder, ctx, operation, { query, network: readNetwork(c, serving) }, begin(signal))
+        : begin(signal)(ctx),
+    )
   const credentials = readCredentials(c, operation)
   const recheck = async () => {
     const present = await serving.openContext(serving.platform, credentials)
@@ -281,19 +292,34 @@ async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, 
 
 async function answerPublic(c: Request, { operation, handle }: Bound<'public'>, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
-  const query = parse(operation.query, readQuery(c.req.queries()), 'query')
-  const { body, status, headers } = await handle(findCaller(c, serving), { query }, openExchange(c, serving), undefined)
+  using slots = new DisposableStack()
+  const input = {
+    params: operation.params && parse(operation.params, c.req.param(), 'path'),
+    query: parse(operation.query, readQuery(c.req.queries()), 'query'),
+    body: operation.method === 'post' ? await readVisitorBody(c, operation, serving, slots) : undefined,
+  }
+  const { body, status, headers } = await handle(findCaller(c, serving), input, openExchange(c, serving), undefined)
   return c.newResponse(body, status, { ...c.var.headers, ...headers })
 }
 
 async function answerBrowser(c: Request, { operation, handle }: Bound<'browser'>, serving: Guarded): Promise<Response> {
   await limitVisitor(c, operation, serving)
   using slots = new DisposableStack()
-  slots.defer(serving.admission.reserve(findSender(c, serving), announcedBytes(c.env.incoming, operation)))
-  const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
-  const body = parse(operation.body, parseJson(bytes, operation), 'body')
+  const body = await readVisitorBody(c, operation, serving, slots)
   const result = await handle(findCaller(c, serving), { body }, openExchange(c, serving), undefined)
   return c.json(operation.response.parse(result) as object, 200, c.var.headers)
+}
+
+/** Reads and validates a request body; `slots` frees the visitor's memory for it. */
+async function readVisitorBody(
+  c: Request,
+  operation: BodyLimits & Pick<JsonOperation, 'body'>,
+  serving: Guarded,
+  slots: DisposableStack,
+): Promise<unknown> {
+  slots.defer(serving.admission.reserve(findSender(c, serving), announcedBytes(c.env.incoming, operation)))
+  const bytes = await readBody(c.env.incoming, operation, serving.platform.config)
+  return parse(operation.body, parseJson(bytes, operation), 'body')
 }
 
 function takesBody({ body }: Pick<JsonOperation, 'body'>): boolean {

@@ -17,6 +17,7 @@ const retentionMs = 24 * 3_600_000
 const cleanIntervalMs = 600_000
 const cleanedAtOnce = 1_000
 const sealedAtOnce = 100
+const mostRead = 10_000
 const longestMention = 300
 /** Larger than the response to any accepted body, except a bulk change of large links. */
 const largestAnswer = 2 * 1_048_576
@@ -71,6 +72,25 @@ export async function forgetAnswers(ctx: Pick<Ctx, 'db' | 'workspaceId' | 'confi
   const sealed = sealAnswer(ctx, JSON.stringify(errorEnvelope(erasedConflict, ctx.config.API_URL)))
   await sql`UPDATE idempotency_keys SET status = ${erasedConflict.status}, sealed = ${sealed}, mentions = NULL
     WHERE workspace_id = ${ctx.workspaceId} AND mentions && ${hashMentions(ctx, ids)}::bigint[]`.execute(ctx.db)
+}
+
+/** Reads stored responses that contain one of these ids, one at a time because each may be large. */
+export async function* readAnswers(
+  ctx: Pick<Ctx, 'db' | 'workspaceId' | 'config'>,
+  ids: string[],
+): AsyncGenerator<{ key: string; status: number; createdAt: Date; text: string }> {
+  const { db, workspaceId } = ctx
+  const found = await sql<{ key: string }>`SELECT key FROM idempotency_keys WHERE workspace_id = ${workspaceId}
+    AND mentions && ${hashMentions(ctx, ids)}::bigint[] AND sealed IS NOT NULL
+    ORDER BY created_at LIMIT ${mostRead}`.execute(db)
+  for (const { key } of found.rows) {
+    const { rows } = await sql<Pick<Stored, 'status' | 'sealed'> & { created_at: Date }>`
+      SELECT status, sealed, created_at FROM idempotency_keys
+      WHERE workspace_id = ${workspaceId} AND key = ${key}`.execute(db)
+    const [answer] = rows
+    if (answer?.sealed)
+      yield { key, status: answer.status, createdAt: answer.created_at, text: openAnswer(ctx, answer.sealed) }
+  }
 }
 
 /** Deletes expired idempotency keys with their responses, and encrypts clear-text responses of earlier releases. */

@@ -35,6 +35,8 @@ export const locks = {
   partnerAttributes: 7_240_824,
   /** Locked per workspace while a bulk operation or its undo starts. */
   bulkOperations: 7_240_825,
+  /** Locked per workspace while its events are decided in order, because partners share a cap. */
+  sharedCaps: 7_240_826,
   /** Held while a transaction creates the first user. */
   firstUser: 7_240_839,
   /** Held by the process that seals audit entries. */

@@ -41,19 +41,15 @@ export async function migrate(
       engine text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (engine, name))`)
     const known = new Map((await selectApplied(connection)).map((row) => [migrationName(row), row.checksum]))
     let count = 0
-    for (const migration of await readAll(folder)) {
-      if (!isSelected(migration)) continue
+    const selected = (await readAll(folder)).filter(isSelected)
+    for (const [index, migration] of selected.entries()) {
       const checksum = known.get(migrationName(migration))
       if (checksum === migration.checksum) continue
       if (checksum)
         throw new MigrationError(`${migrationName(migration)} was changed after it was applied. Add a new file.`)
       report(`${migration.engine}: ${migration.name}`)
-      await (migration.engine === 'postgres' ? applyPostgres : applyClickHouse)(
-        connection,
-        migration,
-        clickhouse,
-        config,
-      )
+      if (migration.engine === 'postgres') await applyPostgres(connection, migration)
+      else await applyClickHouse(connection, migration, { clickhouse, config, later: selected.slice(index + 1) })
       count += 1
     }
     await capSystemLogs(clickhouse, config)
@@ -143,10 +139,20 @@ async function applyStatements(connection: pg.Client, migration: Migration): Pro
   await record(connection, migration)
 }
 
-async function applyClickHouse(connection: pg.Client, migration: Migration, clickhouse: ClickHouse, config: Config) {
+type ClickHouseRun = { clickhouse: ClickHouse; config: Config; later: Migration[] }
+
+async function applyClickHouse(
+  connection: pg.Client,
+  migration: Migration,
+  { clickhouse, config, later }: ClickHouseRun,
+) {
+  const read = ({ text }: Migration) => clickHouseStatements(text, config.CLICKHOUSE_CLUSTER)
+  // A view that a later migration changes again is not changed now: meanwhile it would count less than it did.
+  const changedLater = new Set(later.flatMap(read).map(findChangedView))
   try {
-    for (const statement of clickHouseStatements(migration.text, config.CLICKHOUSE_CLUSTER)) {
-      await clickhouse.command({ query: statement })
+    for (const statement of read(migration)) {
+      const view = findChangedView(statement)
+      if (view === undefined || !changedLater.has(view)) await clickhouse.command({ query: statement })
     }
   } catch (error) {
     const reason = (error as Error).message
@@ -155,6 +161,10 @@ async function applyClickHouse(connection: pg.Client, migration: Migration, clic
     })
   }
   await record(connection, migration)
+}
+
+function findChangedView(statement: string): string | undefined {
+  return /^ALTER TABLE (\S+) .*?MODIFY QUERY/.exec(statement)?.[1]
 }
 
 function migrationName({ engine, name }: MigrationName): string {

@@ -36,16 +36,18 @@ export async function openRecord(
   return { operation: id, noun: path.split('/')[1] ?? '', network, changes: [], isWritten: false }
 }
 
-/** Records that an export begins. */
-export async function recordExport(
+/** Begins an export and records it before its first byte is sent, with what the service reported. */
+export async function recordExport<R>(
   recorder: Recorder,
   ctx: Ctx,
   operation: Recorded,
-  query: object,
-  network: string,
-): Promise<void> {
+  { query, network }: { query: object; network: string },
+  begin: (ctx: Ctx) => Promise<R>,
+): Promise<R> {
   const record = await openRecord(recorder, ctx, operation, network)
+  const exported = await begin({ ...ctx, record })
   await recorder.record({ ...ctx, record }, { body: query })
+  return exported
 }
 
 /**

@@ -378,6 +378,7 @@ export const settings = {
   FOLDERS_PER_WORKSPACE: { type: count, default: '10000', description: 'Maximum folders per workspace.' },
   UTM_TEMPLATES_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum UTM templates per workspace.' },
   VIEWS_PER_WORKSPACE: { type: count, default: '10000', description: 'Maximum saved views per workspace.' },
+  NOTES_PER_WORKSPACE: { type: count, default: '2000', description: 'Maximum notes on days per workspace.' },
   PARTNERS_PER_WORKSPACE: { type: count, default: '10000000', description: 'Maximum partners per workspace.' },
   PARTNER_GROUPS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner groups per workspace.' },
   PARTNER_TAGS_PER_WORKSPACE: { type: count, default: '1000', description: 'Maximum partner tags per workspace.' },
@@ -417,6 +418,17 @@ export const settings = {
     type: count,
     default: '10',
     description: 'Maximum invite e-mails to one address within 24 hours, of all workspaces.',
+  },
+  NOTIFICATIONS_PER_PERSON_PER_DAY: {
+    type: count,
+    default: '20',
+    description:
+      'Maximum notification e-mails to one person within 24 hours, of all workspaces. Further notifications wait and come together in one e-mail.',
+  },
+  NOTIFICATIONS_PER_WORKSPACE_PER_DAY: {
+    type: count,
+    default: '1000',
+    description: 'Maximum notification e-mails of one workspace within 24 hours, to all its members.',
   },
   CERTIFICATES_PER_WORKSPACE_PER_DAY: {
     type: count,
@@ -537,6 +549,13 @@ export const settings = {
     type: z.string().min(3),
     default: 'Tributary <tributary@localhost>',
     description: 'Sender address of e-mail.',
+  },
+  UPDATE_CHECK_URL: {
+    type: z.union([z.literal('').transform(() => undefined), z.url({ protocol: /^https?$/ })]),
+    default: '',
+    description:
+      'Address of a JSON object with the newest `version` and the `url` of its notes, or of a latest release on GitHub, that a worker fetches once a day for the operator page. Without one, nothing is fetched; `tributary release known` records the version instead.',
+    url: true,
   },
   BACKUP_S3_ENDPOINT: {
     type: z.url({ protocol: /^https?$/ }),

@@ -9,6 +9,7 @@ import { welcomeFirstUser } from '../features/auth/sign-up.ts'
 import { bulkOperationsRoutes } from '../features/bulk-operations/routes.ts'
 import { commissionsRoutes } from '../features/commissions/routes.ts'
 import { cancelUnpaid, mergePartnerMoney, restoreCanceled } from '../features/commissions/service.ts'
+import { customerDataRoutes } from '../features/customer-data/routes.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
 import { dashboardPages } from '../features/dashboard/routes.ts'
 import { discountCodesRoutes } from '../features/discount-codes/routes.ts'
@@ -20,13 +21,18 @@ import { eventsRoutes } from '../features/events/routes.ts'
 import { foldersRoutes } from '../features/folders/routes.ts'
 import { groupsRoutes } from '../features/groups/routes.ts'
 import { iconsRoutes } from '../features/icons/routes.ts'
+import { installChecksRoutes } from '../features/install-checks/routes.ts'
 import { invitesRoutes } from '../features/invites/routes.ts'
+import { journeysRoutes } from '../features/journeys/routes.ts'
 import { ledgerRoutes } from '../features/ledger/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
 import { membersRoutes } from '../features/members/routes.ts'
 import { memberAccess, memberContext } from '../features/members/service.ts'
 import { metatagsRoutes } from '../features/metatags/routes.ts'
 import { exchangeRates } from '../features/money/service.ts'
+import { notesRoutes } from '../features/notes/routes.ts'
+import { notificationsRoutes, unsubscribePages } from '../features/notifications/routes.ts'
+import { operatorRoutes } from '../features/operator/routes.ts'
 import { partnerTagsRoutes } from '../features/partner-tags/routes.ts'
 import { preferencesRoutes } from '../features/preferences/routes.ts'
 import { programsRoutes } from '../features/programs/routes.ts'
@@ -37,6 +43,7 @@ import { openRedirect, type Redirect } from '../features/redirect/service.ts'
 import { rewardsRoutes } from '../features/rewards/routes.ts'
 import { sampleDataRoutes } from '../features/sample-data/routes.ts'
 import { setupStepsRoutes } from '../features/setup-steps/routes.ts'
+import { sharesRoutes } from '../features/shares/routes.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
 import { tokensRoutes } from '../features/tokens/routes.ts'
 import { contextReader } from '../features/tokens/service.ts'
@@ -70,6 +77,8 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...analyticsRoutes,
     ...auditRoutes(actorNames),
     ...customersRoutes,
+    ...customerDataRoutes,
+    ...journeysRoutes,
     ...domainsRoutes,
     ...domainPages(platform),
     ...eventsRoutes,
@@ -92,9 +101,14 @@ export function bindRoutes(platform: Platform, redirect: Redirect): Route[] {
     ...trackRoutes,
     ...utmTemplatesRoutes,
     ...setupStepsRoutes,
+    ...installChecksRoutes(platform),
     ...sampleDataRoutes({ deleteWorkspace }),
     ...preferencesRoutes,
+    ...notificationsRoutes,
+    ...operatorRoutes,
     ...viewsRoutes,
+    ...notesRoutes,
+    ...sharesRoutes(platform),
     ...webhooksRoutes(webhookScopes),
     ...workspacesRoutes(workspaceParts),
     ...membersRoutes,
@@ -132,6 +146,7 @@ export async function start(platform: Platform): Promise<Listening> {
   const redirect = parts.use(await openRedirect(platform))
   const app = serve(bindRoutes(platform, redirect), serving)
   app.route('/', authRoutes(platform, serving.limiter, peopleHooks))
+  app.route('/', unsubscribePages(platform, serving.limiter))
   app.route('/', docsPages(config))
   app.route('/', dashboardPages())
   app.route('/', trackerScripts(await readTracker()))

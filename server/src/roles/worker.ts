@@ -2,7 +2,7 @@ import { startTestClosing } from '../features/analytics/jobs.ts'
 import { startAuditRetention, startAuditSealing } from '../features/audit/jobs.ts'
 import { startBulkOperations } from '../features/bulk-operations/jobs.ts'
 import { commissionsJobs, startEngine, startMaturing, startSpendingRetention } from '../features/commissions/jobs.ts'
-import { startDomainChecks } from '../features/domains/jobs.ts'
+import { startDomainChecks, startDomainWatch } from '../features/domains/jobs.ts'
 import { enrolmentsJobs, startForgettingApplications } from '../features/enrolments/jobs.ts'
 import { eventStorageJobs } from '../features/event-storage/jobs.ts'
 import { startClickDayClosing } from '../features/ingest/click-days.ts'
@@ -11,6 +11,8 @@ import { invitesJobs, startForgettingInvites } from '../features/invites/jobs.ts
 import { startLedgerFolding } from '../features/ledger/jobs.ts'
 import { linksJobs, startLinkErasure, startTotalsFolding } from '../features/links/jobs.ts'
 import { startLogRetention } from '../features/log/jobs.ts'
+import { notificationsJobs, startNotifications } from '../features/notifications/jobs.ts'
+import { startUpdateCheck } from '../features/operator/jobs.ts'
 import { startPartnerAttributes } from '../features/partner-attributes/jobs.ts'
 import { startActivityRetention } from '../features/partners/jobs.ts'
 import { startSampleData } from '../features/sample-data/jobs.ts'
@@ -37,11 +39,15 @@ export async function start(platform: Platform): Promise<AsyncDisposable> {
       ...commissionsJobs,
       ...webhooksJobs,
       ...invitesJobs,
+      ...notificationsJobs,
       ...webhookEventJobs,
     ]),
     startAuditSealing(platform),
     startAuditRetention(platform),
     startDomainChecks(platform),
+    startDomainWatch(platform),
+    startNotifications(platform),
+    startUpdateCheck(platform),
     startSampleData(platform),
     startTotalsFolding(platform),
     startLinkErasure(platform),

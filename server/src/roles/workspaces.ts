@@ -8,7 +8,7 @@ import { countMembersAndInvites } from '../features/invites/service.ts'
 import { countLinks } from '../features/links/list.ts'
 import { tagCount } from '../features/tags/service.ts'
 import { tokenCount } from '../features/tokens/service.ts'
-import { webhookCount } from '../features/webhooks/service.ts'
+import { webhookBytes, webhookCount } from '../features/webhooks/service.ts'
 import type { WorkspaceParts } from '../features/workspaces/settings.ts'
 import type { Ctx } from '../platform/context.ts'
 
@@ -27,6 +27,8 @@ export const workspaceParts: WorkspaceParts = {
     members: countMembersAndInvites,
   },
   countEvents: countMonth,
+  countEventsByDay: countDays,
+  countWebhookBytes: webhookBytes,
   async listDomains(ctx) {
     const query = domains.listDomains.query.parse({ pageSize: mostDomains, sortBy: 'createdAt', sortOrder: 'asc' })
     const found = await listDomains(ctx, query)
@@ -40,4 +42,22 @@ async function countMonth(ctx: Ctx): Promise<number> {
   const query = analytics.query.parse({ event: 'composite', groupBy: 'count', interval: 'mtd', timezone: 'UTC' })
   const count = (await countEvents(ctx, query)) as Partial<Record<'clicks' | 'leads' | 'sales', number>>
   return (count.clicks ?? 0) + (count.leads ?? 0) + (count.sales ?? 0)
+}
+
+type Bucket = { start: string; clicks: number; leads: number; sales: number }
+
+async function countDays(ctx: Ctx): Promise<{ day: string; events: number }[]> {
+  const query = analytics.query.parse({ event: 'composite', groupBy: 'timeseries', interval: 'mtd', timezone: 'UTC' })
+  const buckets = (await countEvents(ctx, query)) as unknown as Bucket[]
+  const today = ctx.now().toISOString().slice(0, 10)
+  const days = Array.from({ length: Number(today.slice(8)) }, (_, index) => {
+    return `${today.slice(0, 8)}${String(index + 1).padStart(2, '0')}`
+  })
+  const counts = new Map(days.map((day) => [day, 0]))
+  // A month of few days is counted by the hour.
+  for (const { start, clicks, leads, sales } of buckets) {
+    const day = start.slice(0, 10)
+    counts.set(day, (counts.get(day) ?? 0) + clicks + leads + sales)
+  }
+  return [...counts].map(([day, events]) => ({ day, events }))
 }

@@ -14,7 +14,7 @@ const withoutZod = /^contract\/src\/(client|endpoints|permissions)\.ts$/
 const sharedContract = /^contract\/src\/(operation|permissions|common)\.ts$/
 /** Platform files whose name contains that of a feature with another meaning: the process log, and any event. */
 const platformWords = ['log', 'handled-events']
-/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag, a group of rows, a program, a cipher's `getAuthTag`, a materialized view. */
+/** Feature names that are ordinary words in platform code: the header `Upgrade`, a folder on disk, a cipher's tag, a group of rows, a program, a tenant's share, a cipher's `getAuthTag`, a materialized view, who runs the installation. */
 const ordinaryWords = [
   'auth',
   'docs',
@@ -22,7 +22,9 @@ const ordinaryWords = [
   'folders',
   'groups',
   'log',
+  'operator',
   'programs',
+  'shares',
   'tags',
   'tokens',
   'track',
@@ -40,6 +42,8 @@ const allowedNouns: Record<string, string[]> = {
   locks: [],
   // The database stores the type of dead letter.
   'dead-letters': ['conversions'],
+  // The event of a PostgreSQL connection that listens.
+  outbox: ['notifications'],
   // Contract operations choose this rate limit.
   'rate-limit': ['analytics'],
   // A link is OpenTelemetry's term for a reference to another span.

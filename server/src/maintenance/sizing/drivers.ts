@@ -1,0 +1,54 @@
+import type { Basis, FactName } from './basis.ts'
+import type { Demand } from './demand.ts'
+import type { Disk } from './disks.ts'
+import type { Machine } from './machines.ts'
+import { formatBytes, shorten } from './quantity.ts'
+
+/** What most of the cost comes from, and which option changes it. */
+export type Driver = { name: string; amount: string; share?: number; change?: string; from: FactName[] }
+
+const levers: Record<string, string> = {
+  events: 'fewer --years or --replicas',
+  rollups: 'fewer --years or --replicas',
+  'event log': 'fewer --log-days',
+  links: 'fewer --links',
+  conversions: 'fewer --conversions-per-day or --years',
+  backups: 'fewer --backups',
+  redirect: 'a lower --peak-factor',
+  api: 'fewer --links-per-day or --screens-per-second',
+  worker: 'a lower --peak-factor',
+  PostgreSQL: 'fewer --links-per-day or --conversions-per-day',
+  'PostgreSQL for links': 'more --links-per-postgresql, fewer --links-per-day',
+  ClickHouse: 'fewer --years, --replicas or --screens-per-second',
+  Caddy: 'a lower --peak-factor',
+}
+const most = 3
+
+export function listDrivers(demand: Demand, basis: Basis, machines: Machine[], disks: Disk[]): Driver[] {
+  const cores = machines.map(({ role, machines, cores, from }) => ({ name: role, size: machines * cores, from }))
+  const stored = disks.map(({ name, bytes, from }) => ({ name, size: bytes, from }))
+  const traffic = demand.clicksPerDay * 30 * basis.trafficBytes.value
+  return [
+    ...rank(stored).map(({ name, size, share, from }) => ({
+      name: `disk for ${name}`,
+      amount: formatBytes(size),
+      share,
+      change: levers[name],
+      from,
+    })),
+    ...(machines.length > 1 ? rank(cores) : []).map(({ name, size, share, from }) => ({
+      name: `cores for ${name}`,
+      amount: shorten(size),
+      share,
+      change: levers[name],
+      from,
+    })),
+    { name: 'traffic a month', amount: formatBytes(traffic), from: ['trafficBytes'] },
+  ]
+}
+
+function rank<T extends { size: number }>(parts: T[]): (T & { share: number })[] {
+  const total = parts.reduce((sum, { size }) => sum + size, 0)
+  const sorted = parts.filter(({ size }) => size > 0).toSorted((one, other) => other.size - one.size)
+  return sorted.slice(0, most).map((part) => ({ ...part, share: part.size / total }))
+}

@@ -1,0 +1,34 @@
+import { ConfigError } from '../../platform/config.ts'
+
+const suffixes = { k: 1e3, M: 1e6, G: 1e9, T: 1e12 } as const
+
+/** Reads a number such as 250, 2.5k, 360M or 40G. */
+export function parseQuantity(option: string, text: string): number {
+  const [, digits, suffix] = /^(\d+(?:\.\d+)?)([kMGT]?)$/.exec(text) ?? []
+  if (digits === undefined) {
+    const hint = 'Give a number, with k, M, G or T for thousands to trillions: 250, 2.5k, 360M, 40G.'
+    throw new ConfigError(`${optionName(option)} is ${JSON.stringify(text)}. ${hint}`)
+  }
+  return Number(digits) * (suffix ? suffixes[suffix as keyof typeof suffixes] : 1)
+}
+
+/** A number in three digits: 263G, 2.5k. */
+export function shorten(value: number): string {
+  const [suffix, factor] = Object.entries(suffixes).findLast(([, factor]) => value >= factor) ?? ['', 1]
+  return `${Number((value / factor).toPrecision(3))}${suffix}`
+}
+
+export function optionName(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** Bytes in two digits or three, rounded up. */
+export function formatBytes(bytes: number): string {
+  const units = ['kB', 'MB', 'GB', 'TB', 'PB']
+  const unit = Math.max(
+    0,
+    units.findLastIndex((_, index) => bytes >= 1_000 ** (index + 1)),
+  )
+  const value = bytes / 1_000 ** (unit + 1)
+  return `${value < 10 ? Math.ceil(value * 10) / 10 : Math.ceil(value)} ${units[unit]}`
+}
