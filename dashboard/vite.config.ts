@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
 import { lingui, linguiTransformerBabelPreset } from '@lingui/vite-plugin'
@@ -10,7 +11,8 @@ import { defineConfig, type Plugin } from 'vite'
 const cwd = import.meta.dirname
 const api = process.env.API_URL ?? 'http://127.0.0.1:3000'
 
-export default defineConfig({
+/** `vite build --mode share` builds the page of shared statistics, which visitors get without the rest of the dashboard. */
+export default defineConfig(({ mode }) => ({
   root: cwd,
   base: '/app/',
   plugins: [
@@ -27,13 +29,17 @@ export default defineConfig({
     target: 'es2023',
     // Small files become no `data:` URLs, which the content security policy refuses for fonts and styles.
     assetsInlineLimit: 0,
-    license: { fileName: 'licences.md' },
     reportCompressedSize: false,
-    manifest: 'manifest.json',
+    ...(mode === 'share'
+      ? { emptyOutDir: false, manifest: 'share-manifest.json' }
+      : { license: { fileName: 'licences.md' }, manifest: 'manifest.json' }),
     rolldownOptions: {
+      input: join(cwd, mode === 'share' ? 'share.html' : 'index.html'),
       // One file for what every page needs compresses better than thirty, and takes one request.
       output: {
-        codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'], test: /^(?!.*\/app\/main\.tsx$|.*\.html$)/ }] },
+        codeSplitting: {
+          groups: [{ name: 'shell', tags: ['$initial'], test: /^(?!.*\/app\/(?:main|share)\.tsx$|.*\.html$)/ }],
+        },
       },
     },
   },
@@ -43,7 +49,7 @@ export default defineConfig({
       '^/(?!app(/|$))': { target: api, headers: { origin: api } },
     },
   },
-})
+}))
 
 /** The font's licence must accompany it. */
 function fontLicence(): Plugin {

@@ -31,6 +31,7 @@ export function AccountMenu() {
       id: `theme.${theme}`,
       name: t(themeNames[theme]),
       group: t`Theme`,
+      isSetting: true,
       run: () => choose({ theme }),
     })),
   )
@@ -80,6 +81,13 @@ export function AccountMenu() {
             <Trans>Your account</Trans>
           </Link>
         </MenuItem>
+        {user?.operator && (
+          <MenuItem asChild>
+            <Link to="/_operator">
+              <Trans>Installation</Trans>
+            </Link>
+          </MenuItem>
+        )}
         <MenuItem onSelect={signOut}>
           <Trans>Sign out</Trans>
         </MenuItem>

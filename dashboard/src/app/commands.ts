@@ -12,6 +12,8 @@ export type Command = {
   icon?: LucideIcon
   /** Whether the palette leaves it out, because it needs the spot where the keyboard is, such as `J` for the next row. */
   isOnlyKey?: boolean
+  /** Whether the palette lists it after everything else. */
+  isSetting?: boolean
   run(): void
 }
 

@@ -3,3 +3,9 @@ export function findErrorField<Name extends string>(message: string, names: read
   const named = /^`(\w+)/.exec(message)?.[1]
   return names.find((name) => name === named)
 }
+
+/** The message below its field, without the name that it begins with: Must be a host name such as go.example.com. */
+export function fieldMessage(message: string): string {
+  const text = message.replace(/^`[^`]*` (in the \w+ )?/, '')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

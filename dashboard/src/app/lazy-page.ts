@@ -14,3 +14,8 @@ export function lazyPage<Module extends Record<Name, ComponentType>, Name extend
   }
   return lazyRouteComponent(loadAll, name)
 }
+
+/** The search of an address for a page that parses it when it loads, so that the first load of others has no parser. */
+export function unparsed<Search>(given: Record<string, unknown>): Search {
+  return given as Search
+}

@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { startFirstPage } from './first-page.ts'
 import { startLanguage } from './languages.ts'
 import { queryClient } from './queries.ts'
 import { router } from './router.ts'
@@ -21,6 +22,7 @@ i18n.on('missing', ({ id }) => console.error(`There is no message ${id} in the c
 
 // Asked for already while messages load.
 void loadWorkspaces().catch(() => {})
+startFirstPage()
 await startLanguage()
 createRoot(document.getElementById('app') as HTMLElement).render(
   <StrictMode>

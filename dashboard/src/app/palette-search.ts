@@ -33,7 +33,7 @@ export function useFound(text: string): { found: Found[]; isSearching: boolean }
       scope: 'customers.read',
       find: async () =>
         (await call('getCustomers', { query: paging }, slug)).map(({ id, name, email, externalId }) => ({
-          ...{ id, name: name || email || externalId, detail: email ?? '', icon: Users },
+          ...{ id, name: name || email || externalId, detail: email ?? externalId, icon: Users },
           ...{ group: t`Customers`, path: `/customers/${id}` },
         })),
     },
@@ -50,7 +50,7 @@ export function useFound(text: string): { found: Found[]; isSearching: boolean }
       scope: 'folders.read',
       find: async () =>
         (await call('listFolders', { query: paging }, slug)).map(({ id, name }) => ({
-          ...{ id, name, group: t`Folders`, path: `/links?folderId=${encodeURIComponent(id)}`, icon: Folder },
+          ...{ id, name, group: t`Folders`, path: `/links?folder=${encodeURIComponent(id)}`, icon: Folder },
         })),
     },
     {
@@ -58,7 +58,7 @@ export function useFound(text: string): { found: Found[]; isSearching: boolean }
       scope: 'tags.read',
       find: async () =>
         (await call('getTags', { query: paging }, slug)).map(({ id, name }) => ({
-          ...{ id, name, group: t`Tags`, path: `/links?tagIds=${encodeURIComponent(id)}`, icon: Tag },
+          ...{ id, name, group: t`Tags`, path: `/links?tags=${encodeURIComponent(id)}`, icon: Tag },
         })),
     },
   ]

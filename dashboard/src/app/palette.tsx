@@ -3,14 +3,17 @@ import { useRouter } from '@tanstack/react-router'
 import { Command as Palettes } from 'cmdk'
 import type { LucideIcon } from 'lucide-react'
 import { Dialog } from 'radix-ui'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react'
 import { Kbd } from '../ui/kbd.tsx'
 import { useAllCommands } from './commands.ts'
 import { formatKeys } from './keys.ts'
 import { type Found, useFound } from './palette-search.ts'
 import { useWorkspace } from './workspace.ts'
 
-/** Finds every object of the workspace and every action of the page. */
+/**
+ * Finds every object of the workspace and every action of the page. Radix's modal mode would make the browser compute the
+ * style of the whole page anew before it shows, so the scrim, the trap for Tab and `aria-modal` are here.
+ */
 export function Palette({ onClose }: { onClose: () => void }) {
   const { t } = useLingui()
   const [text, setText] = useState('')
@@ -22,6 +25,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const firstId = found[0]?.id ?? commands[0]?.id ?? ''
   // Enter opens the best match, also when it has come after the commands were listed.
   useEffect(() => setChosen(firstId), [firstId])
+  commands.sort((one, other) => Number(one.isSetting ?? false) - Number(other.isSetting ?? false))
   const groups = Map.groupBy(commands, ({ group }) => group ?? t`Actions`)
   const choose = (run: () => void) => () => {
     onClose()
@@ -29,11 +33,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }
   const open = ({ path }: Found) => choose(() => history.push(`/app/${slug}${path}`))
   return (
-    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Dialog.Root open modal={false} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
+        <div aria-hidden className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content
           aria-describedby={undefined}
+          aria-modal
+          onKeyDown={trapTab}
           className="fixed top-[12vh] left-1/2 z-50 w-[min(600px,calc(100vw-24px))] -translate-x-1/2 overflow-hidden rounded-lg border border-line-strong bg-raised shadow-overlay"
         >
           <Dialog.Title className="sr-only">
@@ -76,6 +82,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
       </Dialog.Portal>
     </Dialog.Root>
   )
+}
+
+/** Only the field takes the focus. */
+function trapTab(event: KeyboardEvent) {
+  if (event.key === 'Tab') event.preventDefault()
 }
 
 /** Whether every word of the text is in the command's name or group. */

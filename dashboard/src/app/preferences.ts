@@ -1,6 +1,8 @@
+import { useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Preferences, PreferencesPatch } from '@tributary/contract/preferences'
 import { useEffect } from 'react'
+import { toast } from '../ui/toast.tsx'
 import { call } from './call.ts'
 import { applyLanguage } from './languages.ts'
 import { operationQuery, useOperation } from './queries.ts'
@@ -27,6 +29,16 @@ export function useSetPreferences(): (patch: PreferencesPatch) => Promise<void> 
       throw error
     }
   }
+}
+
+/** The same, and says so when they could not be saved. */
+export function useSavePreferences(): (patch: PreferencesPatch) => void {
+  const { t } = useLingui()
+  const set = useSetPreferences()
+  return (patch) =>
+    void set(patch).catch((error: Error) =>
+      toast({ title: t`This was not saved`, detail: error.message, kind: 'harm' }),
+    )
 }
 
 /** Shows theme and language as chosen, also on a device where they were chosen elsewhere. */

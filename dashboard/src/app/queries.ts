@@ -36,11 +36,19 @@ export function operationQuery<I extends OperationId>(
   })
 }
 
+type Polled<I extends OperationId> = { state: { data?: OperationAnswer<I> } }
+type Options<I extends OperationId> = {
+  enabled?: boolean
+  /** The pause until it is read again; a function decides by what was read last. */
+  refetchInterval?: number | ((query: Polled<I>) => number | false)
+  staleTime?: number
+}
+
 /** Reads an operation in the current workspace. */
 export function useOperation<I extends OperationId>(
   operation: I,
   input: OperationInput<I> = {},
-  options: { enabled?: boolean; refetchInterval?: number; staleTime?: number } = {},
+  options: Options<I> = {},
 ) {
   const { slug } = useWorkspace()
   return useQuery({ ...operationQuery(slug, operation, input), ...options })

@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from '../features/account/routes.ts'
 import { analyticsRoutes } from '../features/analytics/routes.ts'
+import { auditRoutes } from '../features/audit/routes.ts'
 import { customersRoutes } from '../features/customers/routes.ts'
 import { domainsRoutes } from '../features/domains/routes.ts'
 import { eventsRoutes } from '../features/events/routes.ts'
@@ -10,13 +11,18 @@ import { importsRoutes } from '../features/imports/routes.ts'
 import { invitesRoutes } from '../features/invites/routes.ts'
 import { linksRoutes } from '../features/links/routes.ts'
 import { membersRoutes } from '../features/members/routes.ts'
+import { notificationsRoutes } from '../features/notifications/routes.ts'
+import { operatorRoutes } from '../features/operator/routes.ts'
 import { partnersRoutes } from '../features/partners/routes.ts'
 import { permissionsRoutes } from '../features/permissions/routes.ts'
 import { settingsIndexRoute, settingsRoute } from '../features/settings/routes.tsx'
+import { sharesRoutes } from '../features/shares/routes.ts'
 import { tagsRoutes } from '../features/tags/routes.ts'
 import { tokensRoutes } from '../features/tokens/routes.ts'
+import { trackRoutes } from '../features/track/routes.ts'
 import { utmTemplatesRoutes } from '../features/utm-templates/routes.ts'
-import { generalRoute, workspacesRoutes } from '../features/workspaces/routes.ts'
+import { webhooksRoutes } from '../features/webhooks/routes.ts'
+import { generalRoute, usageRoute, workspacesRoutes } from '../features/workspaces/routes.ts'
 import { partsRoute } from '../parts/routes.ts'
 import { ErrorPage } from './errors.tsx'
 import { Loading } from './loading.tsx'
@@ -29,7 +35,13 @@ const settings = settingsRoute.addChildren([
   ...invitesRoutes,
   ...permissionsRoutes,
   ...tokensRoutes,
+  ...sharesRoutes,
+  ...trackRoutes,
+  ...webhooksRoutes,
+  ...auditRoutes,
+  usageRoute,
   ...accountRoutes,
+  ...notificationsRoutes,
 ])
 
 const pages = workspaceRoute.addChildren([
@@ -51,7 +63,7 @@ const pages = workspaceRoute.addChildren([
 const development = import.meta.env.DEV ? [partsRoute] : []
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([startRoute, ...workspacesRoutes, ...development, pages]),
+  routeTree: rootRoute.addChildren([startRoute, ...workspacesRoutes, ...operatorRoutes, ...development, pages]),
   basepath: '/app',
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

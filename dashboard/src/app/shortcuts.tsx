@@ -75,7 +75,7 @@ function useKeys(commands: readonly Command[], isDialogOpen: boolean): void {
     }
     const unbind = [
       bind(true, () => isDialogOpen),
-      bind(false, (event) => isDialogOpen || isTyping(event) || isInOverlay(event)),
+      bind(false, (event) => isDialogOpen || isTyping(event) || isPressing(event) || isInOverlay(event)),
     ]
     return () => {
       for (const end of unbind) end()
@@ -88,6 +88,11 @@ function isTyping({ target }: KeyboardEvent): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select'))
   )
+}
+
+/** Whether Space presses what has the focus. */
+function isPressing({ key, target }: KeyboardEvent): boolean {
+  return key === ' ' && target instanceof Element && target.closest('a, button, summary, [role=tab]') !== null
 }
 
 function isInOverlay({ target }: KeyboardEvent): boolean {

@@ -13,7 +13,7 @@ function readMessages(text: string): [english: string, translation: string][] {
     .filter(([id]) => id !== '')
 }
 
-const slots = (message: string) => [...message.matchAll(/\{(\w+)|<\/?\d+\/?>/g)].map(([slot]) => slot).sort()
+const slots = (message: string) => [...message.matchAll(/\{(\w+)(?=[,}])|<\/?\d+\/?>/g)].map(([slot]) => slot).sort()
 
 test.each(catalogs)('%s has a German sentence for every English one, with the same parts', (file) => {
   const messages = readMessages(readFileSync(join(import.meta.dirname, file), 'utf8'))

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 import { Count } from '../ui/figures.tsx'
-import { type Column, type Sort, Table } from '../ui/table.tsx'
+import { Table } from '../ui/table.tsx'
+import type { Column, Sort } from '../ui/table-types.ts'
 
 type Row = { id: string; name: string; clicks: number }
 

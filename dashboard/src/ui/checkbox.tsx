@@ -17,25 +17,15 @@ export function Checkbox({ className = '', checked, onCheckedChange, ...rest }: 
         }}
         checked={checked === true}
         onChange={(event) => onCheckedChange?.(event.target.checked)}
-        className="peer absolute -inset-2.5 z-10 m-0 size-9 cursor-pointer opacity-0"
+        className="peer absolute -inset-2.5 z-10 m-0 size-9 cursor-pointer appearance-none focus-visible:shadow-none"
         {...rest}
       />
       <span
         aria-hidden
         className="absolute inset-0 rounded-sm border border-line-strong bg-surface peer-checked:border-accent peer-checked:bg-accent peer-indeterminate:border-accent peer-indeterminate:bg-accent peer-focus-visible:shadow-focus"
       />
-      <Check
-        size={12}
-        strokeWidth={3}
-        aria-hidden
-        className="relative col-start-1 row-start-1 hidden peer-checked:block"
-      />
-      <Minus
-        size={12}
-        strokeWidth={3}
-        aria-hidden
-        className="relative col-start-1 row-start-1 hidden peer-indeterminate:block"
-      />
+      {checked === true && <Check size={12} strokeWidth={3} aria-hidden className="relative" />}
+      {checked === 'indeterminate' && <Minus size={12} strokeWidth={3} aria-hidden className="relative" />}
     </span>
   )
 }

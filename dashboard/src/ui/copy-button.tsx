@@ -25,7 +25,7 @@ export function CopyButton({ text, label, className = '' }: { text: string; labe
     >
       <Icon size={14} strokeWidth={1.75} aria-hidden className={isCopied ? 'text-good' : ''} />
       <span role="status" className="sr-only">
-        {isCopied && t`Copied`}
+        {isCopied ? t`Copied` : ''}
       </span>
     </Button>
   )

@@ -4,6 +4,7 @@ import { Dialog as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { useFocusReturn } from './opener.ts'
+import { Scrim } from './scrim.tsx'
 
 export const Dialog = Radix.Root
 export const DialogTrigger = Radix.Trigger
@@ -17,7 +18,7 @@ export function DialogContent({ title, description, children, footer, isWide }: 
   const focusReturn = useFocusReturn()
   return (
     <Radix.Portal>
-      <Radix.Overlay className="fixed inset-0 z-50 bg-scrim" />
+      <Scrim className="z-50" />
       <Radix.Content
         {...(!description && { 'aria-describedby': undefined })}
         {...focusReturn}

@@ -4,6 +4,7 @@ import { Dialog } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { useFocusReturn } from './opener.ts'
+import { Scrim } from './scrim.tsx'
 
 type Props = { title: ReactNode; onClose(): void; children: ReactNode; footer?: ReactNode }
 
@@ -14,7 +15,7 @@ export function Drawer({ title, onClose, children, footer }: Props) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
+        <Scrim className="z-40" />
         <Dialog.Content
           aria-describedby={undefined}
           {...focusReturn}

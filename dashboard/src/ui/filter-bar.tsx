@@ -67,6 +67,7 @@ function Chip({ filter, isOpen, onOpen }: { filter: Filter; isOpen: boolean; onO
       <Popover open={isOpen} onOpenChange={onOpen}>
         <PopoverTrigger className="flex min-w-0 items-center gap-1 px-2 hover:bg-hover focus-visible:bg-hover">
           <span className="sr-only">{filter.name}</span>
+          {filter.operator && <span className="text-muted">{filter.operator}</span>}
           <bdi className="max-w-44 truncate">{first}</bdi>
           {others.length > 0 && <span className="text-muted">+{others.length}</span>}
         </PopoverTrigger>

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { formatDay, formatExactTime, formatMoney, formatRelative, formatShort, regionalLocale } from './format.ts'
+import {
+  formatClock,
+  formatDay,
+  formatExactTime,
+  formatMoney,
+  formatRelative,
+  formatShort,
+  regionalLocale,
+} from './format.ts'
 
 test('the region of the browser is used when it speaks the language of the page', () => {
   expect(regionalLocale('en', ['de-DE', 'en-GB'])).toBe('en-GB')
@@ -21,6 +29,13 @@ test('a day of another year names the year, in the time zone of the workspace', 
   expect(formatDay('2026-10-02T00:00:00Z', 'en-GB', 'UTC', now)).toBe('2 Oct')
   expect(formatDay('2024-10-02T00:00:00Z', 'en-GB', 'UTC', now)).toBe('2 Oct 2024')
   expect(formatDay('2026-01-01T03:00:00Z', 'en-GB', 'America/New_York', now)).toBe('31 Dec 2025')
+})
+
+test('a time of today has seconds, one of another day its day', () => {
+  const now = new Date('2026-10-10T12:00:00Z')
+  expect(formatClock('2026-10-10T09:08:07Z', 'en-GB', 'Europe/Berlin', now)).toBe('11:08:07')
+  expect(formatClock('2026-10-09T09:08:07Z', 'en-GB', 'Europe/Berlin', now)).toBe('9 Oct, 11:08')
+  expect(formatClock('2026-10-09T23:00:00Z', 'en-GB', 'Europe/Berlin', now)).toBe('01:00:00')
 })
 
 test('an exact time names its time zone', () => {

@@ -3,28 +3,51 @@ export function regionalLocale(language: string, browser: readonly string[] = gl
   return browser.find((one) => one === language || one.startsWith(`${language}-`)) ?? language
 }
 
+// Making a format takes longer than using it a hundred times, and a list has hundreds of figures.
+function reuse<Options, Format>(make: (locale: string, options: Options) => Format) {
+  const formats = new Map<string, Format>()
+  return (locale: string, options: Options): Format => {
+    const key = `${locale} ${JSON.stringify(options)}`
+    const format = formats.get(key) ?? make(locale, options)
+    formats.set(key, format)
+    return format
+  }
+}
+
+const numbers = reuse((locale, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options))
+const dates = reuse((locale, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options))
+const distances = reuse((locale, options: Intl.RelativeTimeFormatOptions) => {
+  return new Intl.RelativeTimeFormat(locale, options)
+})
+
 export function formatNumber(value: number, locale: string): string {
-  return new Intl.NumberFormat(locale).format(value)
+  return numbers(locale, {}).format(value)
 }
 
 /** A number in four characters or so: 12,840 is 12.8K. */
 export function formatShort(value: number, locale: string): string {
   if (Math.abs(value) < 10_000) return formatNumber(value, locale)
-  return new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }).format(value)
+  return numbers(locale, { notation: 'compact', maximumFractionDigits: 1 }).format(value)
 }
 
 /** An amount in the smallest unit of its currency. */
 export function formatMoney(amount: number, currency: string, locale: string): string {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
+  const format = numbers(locale, { style: 'currency', currency })
   const { maximumFractionDigits: digits = 2 } = format.resolvedOptions()
   return format.format(amount / 10 ** digits)
 }
 
+/** The same in few characters: 1,284,000 cents are $12.8K. */
+export function formatShortMoney(amount: number, currency: string, locale: string): string {
+  const { maximumFractionDigits: digits = 2 } = numbers(locale, { style: 'currency', currency }).resolvedOptions()
+  return numbers(locale, { style: 'currency', currency, notation: 'compact' }).format(amount / 10 ** digits)
+}
+
 /** A day without its year when it is this year's: 2 Oct, or 2 Oct 2024. */
 export function formatDay(at: string, locale: string, timeZone: string, now = new Date()): string {
-  const year = (date: Date) => new Intl.DateTimeFormat('en', { year: 'numeric', timeZone }).format(date)
+  const year = (date: Date) => dates('en', { year: 'numeric', timeZone }).format(date)
   const date = new Date(at)
-  return new Intl.DateTimeFormat(locale, {
+  return dates(locale, {
     day: 'numeric',
     month: 'short',
     ...(year(date) !== year(now) && { year: 'numeric' }),
@@ -32,9 +55,18 @@ export function formatDay(at: string, locale: string, timeZone: string, now = ne
   }).format(date)
 }
 
+/** The time of day to the second; on another day, the day and the time to the minute. */
+export function formatClock(at: string, locale: string, timeZone: string, now = new Date()): string {
+  const day = formatDay(at, locale, timeZone, now)
+  const isToday = day === formatDay(now.toISOString(), locale, timeZone, now)
+  const date = new Date(at)
+  if (isToday) return dates(locale, { timeStyle: 'medium', timeZone }).format(date)
+  return `${day}, ${dates(locale, { timeStyle: 'short', timeZone }).format(date)}`
+}
+
 /** Date and time with the name of the time zone. */
 export function formatExactTime(at: string, locale: string, timeZone: string): string {
-  return new Intl.DateTimeFormat(locale, {
+  return dates(locale, {
     dateStyle: 'medium',
     timeStyle: 'long',
     timeZone,
@@ -53,5 +85,5 @@ export function formatRelative(at: string, locale: string, now = Date.now()): st
   const distance = Math.abs(seconds)
   if (distance >= 7 * 86_400) return undefined
   const [unit, size] = units.findLast(([, size]) => distance >= size) ?? units[0]
-  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
+  return distances(locale, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
 }

@@ -34,7 +34,7 @@ export function SearchField({ label, value, onChange, ref }: Props) {
         value={text}
         maxLength={500}
         onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
+        onKeyDown={(event) => (event.key === 'Escape' || event.key === 'Enter') && event.currentTarget.blur()}
         className="h-full w-full rounded-md border border-line-strong bg-surface pr-2 pl-8 text-sm placeholder:text-faint max-md:text-base [&::-webkit-search-cancel-button]:hidden"
       />
     </label>

@@ -1,4 +1,7 @@
 /** A grey bar where text will be; only for the first load. */
-export function Skeleton({ className = '' }: { className?: string }) {
-  return <span aria-hidden className={`block h-3 animate-pulse rounded-sm bg-hover ${className}`} />
+/** Rows have bars that stand still: each that moves is a layer of its own. */
+export function Skeleton({ isStatic, className = '' }: { isStatic?: boolean; className?: string }) {
+  return (
+    <span aria-hidden className={`block h-3 ${isStatic ? '' : 'animate-pulse'} rounded-sm bg-hover ${className}`} />
+  )
 }

@@ -1,17 +1,93 @@
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import { useCommands } from '../../app/commands.ts'
+import { ErrorMessage } from '../../app/errors.tsx'
+import { useOperation } from '../../app/queries.ts'
+import { useWorkspace } from '../../app/workspace.ts'
+import { FilterBar, filterList } from '../../ui/filter-bar.tsx'
 import { Message } from '../../ui/message.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
+import { AnalyticsActions } from './analytics-actions.tsx'
+import { AnalyticsLoading } from './analytics-loading.tsx'
+import { type AnalyticsSearch, chosenDimension, parseAnalyticsSearch } from './analytics-search.ts'
+import { Card } from './card.tsx'
+import { ChartPanel } from './chart-panel.tsx'
+import { cardNames } from './dimensions.ts'
+import { useEventFilters } from './event-filters.tsx'
+import type { Moment } from './periods.ts'
+import { isLive, pageQueries, rowLimit, useFigures, useMoment } from './queries.ts'
 
+const route = getRouteApi('/$workspace/analytics')
+
+/** Which links, places and partners brought people and money. */
 export function AnalyticsPage() {
+  const { can } = useWorkspace()
+  const moment = useMoment()
+  if (!can('analytics.read')) {
+    return (
+      <Page title={<Trans>Analytics</Trans>}>
+        <Panel>
+          <Message title={<Trans>Your role shows no figures</Trans>}>
+            <p>
+              <Trans>To see clicks, leads and sales, ask an owner for another role.</Trans>
+            </p>
+          </Message>
+        </Panel>
+      </Page>
+    )
+  }
+  return moment ? <Analytics moment={moment} /> : <AnalyticsLoading />
+}
+
+function Analytics({ moment }: { moment: Moment }) {
+  const { t } = useLingui()
+  const given = route.useSearch()
+  const search = useMemo(() => parseAnalyticsSearch(given), [given])
+  const navigate = route.useNavigate()
+  const change = useCallback(
+    (changed: Partial<AnalyticsSearch>) =>
+      void navigate({ search: (before: AnalyticsSearch) => ({ ...before, ...changed }), resetScroll: false }),
+    [navigate],
+  )
+  const shown = useShownCards()
+  const measure = search.measure ?? 'clicks'
+  const limit = rowLimit(search)
+  const dimensions = shown.map((card) => chosenDimension(card, search.tabs))
+  const queries = pageQueries(search, moment)
+  const shared = { measure, limit, dimensions }
+  const now = useFigures(queries.now, { ...shared, isLive: isLive(search, moment) })
+  const before = useFigures(queries.before, { ...shared, isLive: false })
+  const filters = useEventFilters(search, change, moment)
+  const [openFilter, setOpenFilter] = useState<string>()
+  useCommands([{ id: 'analytics.filter', name: t`Filter figures`, keys: 'f', run: () => setOpenFilter(filterList) }])
+  const isStale = now.isStale || before.isStale
   return (
-    <Page title={<Trans>Analytics</Trans>}>
-      <Panel>
-        <Message title={<Trans>This page is being built</Trans>}>
-          <p>
-            <Trans>Clicks, leads, sales and money, by link, source, country and device.</Trans>
-          </p>
-        </Message>
-      </Panel>
+    <Page title={<Trans>Analytics</Trans>} actions={<AnalyticsActions {...{ search, change, moment }} />}>
+      <FilterBar filters={filters} open={openFilter} onOpen={setOpenFilter} />
+      {now.error && !now.count ? (
+        <Panel>
+          <ErrorMessage error={now.error} retry={now.refetch} />
+        </Panel>
+      ) : (
+        <div className="flex flex-col gap-4" aria-busy={isStale}>
+          <ChartPanel {...{ search, change, moment, now, before }} />
+          <div className="grid grid-cols-1 gap-4 md:grid-cols-2 xl:grid-cols-3">
+            {shown.map((card) => (
+              <Card key={card} card={card} {...{ search, change, moment, now, before, queries }} />
+            ))}
+          </div>
+        </div>
+      )}
     </Page>
   )
+}
+
+/** Partners have their card where there is a program. */
+function useShownCards() {
+  const { can } = useWorkspace()
+  const isAllowed = can('partners.read')
+  const { data: programs } = useOperation('listPrograms', {}, { enabled: isAllowed, staleTime: 300_000 })
+  const hasPartners = isAllowed && programs !== undefined && programs.length > 0
+  return cardNames.filter((card) => card !== 'partners' || hasPartners)
 }

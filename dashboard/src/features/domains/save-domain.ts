@@ -2,7 +2,7 @@ import { useLingui } from '@lingui/react/macro'
 import { ApiError } from '@tributary/contract/client'
 import { useState } from 'react'
 import { call } from '../../app/call.ts'
-import { findErrorField } from '../../app/field-errors.ts'
+import { fieldMessage, findErrorField } from '../../app/field-errors.ts'
 import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import {
@@ -71,7 +71,7 @@ export function useSaveDomain(opened: Domain | undefined) {
       const named = isOfField ? field : findErrorField(error.message, domainFields)
       if (!named) setFailure(error.message)
       if (field === 'rootUrl' && !opened) setFailure(t`The domain was added, but its root address was not saved.`)
-      return named ? { errors: { [named]: error.message } } : {}
+      return named ? { errors: { [named]: fieldMessage(error.message) } } : {}
     } finally {
       setSaving(false)
       void readAgain()

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { OperationAnswer } from '@tributary/contract/client'
 import { useState } from 'react'
 import { useChange } from '../../app/queries.ts'
+import { useWorkspace } from '../../app/workspace.ts'
 import { Choices } from '../../ui/choices.tsx'
 import { Field, TextArea, TextInput } from '../../ui/field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -12,6 +13,7 @@ type Access = 'write' | 'read' | 'none'
 /** Creates a folder, or changes one. */
 export function FolderDialog({ folder, onClose }: { folder?: Folder; onClose(): void }) {
   const { t } = useLingui()
+  const { can } = useWorkspace()
   const create = useChange('createFolder', ['listFolders'])
   const update = useChange('updateFolder', ['listFolders'])
   const [name, setName] = useState(folder?.name ?? '')
@@ -49,19 +51,23 @@ export function FolderDialog({ folder, onClose }: { folder?: Folder; onClose(): 
           onChange={(event) => setDescription(event.target.value)}
         />
       </Field>
-      <Choices<Access>
-        label={<Trans>Members</Trans>}
-        value={access}
-        onChange={setAccess}
-        choices={[
-          { value: 'write', name: t`Change its links` },
-          { value: 'read', name: t`See its links` },
-          { value: 'none', name: t`Don’t see it` },
-        ]}
-        hint={
-          <Trans>Owners and admins change every folder. Members can be given other access on their own page.</Trans>
-        }
-      />
+      {(!folder || can('workspaces.write')) && (
+        <Choices<Access>
+          label={<Trans>Members</Trans>}
+          value={access}
+          onChange={setAccess}
+          choices={[
+            { value: 'write', name: t`Change its links` },
+            { value: 'read', name: t`See its links` },
+            { value: 'none', name: t`Don’t see it` },
+          ]}
+          hint={
+            <Trans>
+              Owners and admins change every folder. In Settings → Members, each member can be given other access.
+            </Trans>
+          }
+        />
+      )}
     </FormDialog>
   )
 }

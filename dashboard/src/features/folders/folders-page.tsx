@@ -1,5 +1,6 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Link as RouteLink } from '@tanstack/react-router'
+import { Share2 } from 'lucide-react'
 import { useState } from 'react'
 import { useCommands } from '../../app/commands.ts'
 import { ErrorMessage } from '../../app/errors.tsx'
@@ -14,6 +15,7 @@ import { RowActions } from '../../ui/row-actions.tsx'
 import { toast, toastError } from '../../ui/toast.tsx'
 import { useLinkCounts } from '../links/link-counts.ts'
 import { LinksBeside } from '../links/links-beside.tsx'
+import { ShareDialog } from '../shares/share-dialog.tsx'
 import { type Folder, FolderDialog } from './folder-dialog.tsx'
 
 /** The folders of links: how many links each has, and who may use it. */
@@ -25,7 +27,7 @@ export function FoldersPage() {
     query: { pageSize: 100, ...(search && { search }) },
   })
   const count = useLinkCounts('folderId')
-  const [dialog, setDialog] = useState<'new' | { edit: Folder } | { remove: Folder }>()
+  const [dialog, setDialog] = useState<'new' | { edit: Folder } | { remove: Folder } | { share: Folder }>()
   const close = () => setDialog(undefined)
   const removal = useRemoval()
   const canWrite = can('folders.write')
@@ -75,12 +77,16 @@ export function FoldersPage() {
             folder={folder}
             count={count(folder.id)}
             onEdit={canWrite ? () => setDialog({ edit: folder }) : undefined}
+            onShare={can('links.write') && can('views.write') ? () => setDialog({ share: folder }) : undefined}
             onRemove={() => (count(folder.id) === 0 ? void removal.removeEmpty(folder) : setDialog({ remove: folder }))}
           />
         )}
       />
       {dialog === 'new' && <FolderDialog onClose={close} />}
       {typeof dialog === 'object' && 'edit' in dialog && <FolderDialog folder={dialog.edit} onClose={close} />}
+      {typeof dialog === 'object' && 'share' in dialog && (
+        <ShareDialog subject={{ folderId: dialog.share.id }} isOpen onClose={close} />
+      )}
       {typeof dialog === 'object' && 'remove' in dialog && (
         <ConfirmName
           title={<Trans>Delete folder</Trans>}
@@ -100,9 +106,9 @@ export function FoldersPage() {
   )
 }
 
-type RowProps = { folder: Folder; count: number | undefined; onEdit?(): void; onRemove(): void }
+type RowProps = { folder: Folder; count: number | undefined; onEdit?(): void; onShare?(): void; onRemove(): void }
 
-function FolderRow({ folder, count, onEdit, onRemove }: RowProps) {
+function FolderRow({ folder, count, onEdit, onShare, onRemove }: RowProps) {
   const { t } = useLingui()
   const { id, name, description, accessLevel } = folder
   const access = {
@@ -132,6 +138,11 @@ function FolderRow({ folder, count, onEdit, onRemove }: RowProps) {
         </div>
       </div>
       <span className="text-muted">{count !== undefined && <Plural value={count} one="# link" other="# links" />}</span>
+      {onShare && (
+        <Button kind="quiet" size="icon" aria-label={t`Share statistics of ${name}`} onClick={onShare}>
+          <Share2 size={14} aria-hidden />
+        </Button>
+      )}
       {onEdit && (
         <RowActions labels={{ edit: t`Edit ${name}`, remove: t`Delete ${name}` }} onEdit={onEdit} onRemove={onRemove} />
       )}

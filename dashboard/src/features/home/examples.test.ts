@@ -5,6 +5,7 @@ const values = { origin: 'https://api.acme.com', domain: 'go.acme.com', slug: 'f
 
 test('examples have the address, domain and key prefix of the workspace', () => {
   expect(scriptTag(values)).toBe('<script defer src="https://api.acme.com/tracker.js"></script>')
+  expect(scriptTag(values, 'trib_pk_1')).toContain('tracker.js" data-key="trib_pk_1"></script>')
   expect(linkCall(values)).toContain('"domain": "go.acme.com"')
   expect(leadCall(values)).toMatch(/^curl https:\/\/api\.acme\.com\/track\/lead \\\n.*Bearer trib_ab12…'/)
   expect(saleCall(values, 'eur')).toContain('"currency": "eur"')

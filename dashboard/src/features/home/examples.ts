@@ -8,9 +8,10 @@ export type ExampleValues = {
   keyPrefix: string | undefined
 }
 
-/** The tag that every page of the site needs. */
-export function scriptTag({ origin }: ExampleValues): string {
-  return `<script defer src="${origin}/tracker.js"></script>`
+/** The tag that every page of the site needs; with a publishable key, the page may send leads and sales itself. */
+export function scriptTag({ origin }: Pick<ExampleValues, 'origin'>, publishableKey?: string): string {
+  const key = publishableKey ? ` data-key="${publishableKey}"` : ''
+  return `<script defer src="${origin}/tracker.js"${key}></script>`
 }
 
 export function linkCall(values: ExampleValues): string {

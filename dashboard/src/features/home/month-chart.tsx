@@ -1,9 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { LineChart } from '../../charts/line-chart.tsx'
 import { useLocale } from '../../ui/figures.tsx'
-import { formatDay, formatShort } from '../../ui/format.ts'
-import { useWorkspaceSettings } from '../links/queries.ts'
-import { type Counts, type Measure, measureColor, measureNames, useMeasureFormat } from './measures.ts'
+import { formatDay } from '../../ui/format.ts'
+import { type Counts, type Measure, measureColor, useMeasureFormat, useTickFormat } from '../analytics/measures.ts'
+import { measureNames } from './measure-names.ts'
 
 type Props = { series: readonly (Counts & { start?: unknown })[]; measure: Measure; timeZone: string }
 
@@ -11,7 +11,6 @@ type Props = { series: readonly (Counts & { start?: unknown })[]; measure: Measu
 export function MonthChart({ series, measure, timeZone }: Props) {
   const { t } = useLingui()
   const locale = useLocale()
-  const { currency } = useWorkspaceSettings()
   const format = useMeasureFormat(measure)
   const points = series.map((row) => ({
     name: formatDay(String(row.start), locale, timeZone),
@@ -19,8 +18,7 @@ export function MonthChart({ series, measure, timeZone }: Props) {
   }))
   const name = t(measureNames[measure])
   const total = format(points.reduce((sum, { value }) => sum + value, 0))
-  const formatTick = (value: number) =>
-    measure === 'saleAmount' ? formatTickMoney(value, currency, locale) : formatShort(value, locale)
+  const formatTick = useTickFormat(measure)
   return (
     <div className="px-4 py-3">
       <h2 className="mb-2 flex items-baseline gap-2">
@@ -38,13 +36,4 @@ export function MonthChart({ series, measure, timeZone }: Props) {
       />
     </div>
   )
-}
-
-function formatTickMoney(amount: number, currency: string, locale: string): string {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact' })
-  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency,
-  }).resolvedOptions()
-  return format.format(amount / 10 ** digits)
 }

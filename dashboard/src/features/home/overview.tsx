@@ -1,13 +1,16 @@
 import { Trans } from '@lingui/react/macro'
-import { useEffect, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { ErrorMessage } from '../../app/errors.tsx'
 import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { Message } from '../../ui/message.tsx'
+import { useMinute } from '../../ui/minute.ts'
 import { Panel } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import type { Measure } from '../analytics/measures.ts'
+import { useSeesEvents } from '../events/access.ts'
+import { LatestEvents } from '../events/lazy-latest-events.ts'
 import { useWorkspaceSettings } from '../links/queries.ts'
-import type { Measure } from './measures.ts'
 import { MonthChart } from './month-chart.tsx'
 import { homePeriods } from './periods.ts'
 import { TodayFigures } from './today-figures.tsx'
@@ -16,9 +19,10 @@ import { TopCountries, TopLinks, TopSources } from './top-lists.tsx'
 const todayMs = 10_000
 const monthMs = 60_000
 
-/** Today beside the same hours of last week, the last 30 days, and where they came from. */
+/** Today beside the same hours of last week, the last 30 days, where they came from, and what happens now. */
 export function Overview() {
   const { can } = useWorkspace()
+  const seesEvents = useSeesEvents()
   const { timeZone } = useWorkspaceSettings()
   const [measure, setMeasure] = useState<Measure>('clicks')
   const { today, lastWeek, monthStart } = homePeriods(useMinute(), timeZone)
@@ -74,16 +78,7 @@ export function Overview() {
           <TopCountries rows={month.data.countries ?? []} />
         </div>
       )}
+      <Suspense>{seesEvents && <LatestEvents />}</Suspense>
     </>
   )
-}
-
-/** The time, once a minute. */
-function useMinute(): Date {
-  const [now, setNow] = useState(() => new Date())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), 60_000)
-    return () => clearInterval(timer)
-  }, [])
-  return now
 }

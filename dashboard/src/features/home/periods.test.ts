@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { homePeriods, relativeChange } from './periods.ts'
+import { homePeriods } from './periods.ts'
 
 test("today and last week follow the workspace's time zone", () => {
   const now = new Date('2026-11-17T23:30:15Z')
@@ -17,9 +17,4 @@ test("today and last week follow the workspace's time zone", () => {
 test('the same hours of last week are by the clock, also when clocks changed between', () => {
   const { lastWeek } = homePeriods(new Date('2026-10-26T08:00:00Z'), 'Europe/Berlin')
   expect(lastWeek).toEqual({ start: '2026-10-19T00:00:00', end: '2026-10-19T09:00:01' })
-})
-
-test('a change from zero has no share', () => {
-  expect(relativeChange(3, 2)).toBe(0.5)
-  expect(relativeChange(3, 0)).toBeUndefined()
 })

@@ -1,3 +1,5 @@
+import { addDays, localTime } from '../analytics/days.ts'
+
 export type Periods = {
   /** The date of today in the time zone of the workspace, such as 2026-11-17. */
   today: string
@@ -9,33 +11,12 @@ export type Periods = {
 
 /** The periods that home compares, as the API reads them: without an offset, in the workspace's time zone. */
 export function homePeriods(now: Date, timeZone: string): Periods {
-  const { date, time } = localTime(now, timeZone)
-  const weekAgo = addDays(date, -7)
+  const { day, time } = localTime(now, timeZone)
+  const weekAgo = addDays(day, -7)
   return {
-    today: date,
-    lastWeek: { start: `${weekAgo}T00:00:00`, end: `${weekAgo}T${time}` },
-    monthStart: addDays(date, -29),
+    today: day,
+    // One second past midnight: a period that ends where it begins is an error.
+    lastWeek: { start: `${weekAgo}T00:00:00`, end: `${weekAgo}T${time}:01` },
+    monthStart: addDays(day, -29),
   }
-}
-
-/** Change in percent, as a share; undefined from zero, where there is none. */
-export function relativeChange(now: number, before: number): number | undefined {
-  return before === 0 ? undefined : (now - before) / before
-}
-
-function localTime(now: Date, timeZone: string): { date: string; time: string } {
-  const format = new Intl.DateTimeFormat('en-CA', {
-    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit' },
-    ...{ hour: '2-digit', minute: '2-digit' },
-  })
-  const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]))
-  // One second past midnight: a period that ends where it begins is an error.
-  const time = `${parts.hour}:${parts.minute}:01`
-  return { date: `${parts.year}-${parts.month}-${parts.day}`, time }
-}
-
-function addDays(date: string, days: number): string {
-  const at = new Date(`${date}T00:00:00Z`)
-  at.setUTCDate(at.getUTCDate() + days)
-  return at.toISOString().slice(0, 10)
 }

@@ -1,7 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Skeleton } from '../../ui/skeleton.tsx'
-import { type Counts, type Measure, measureColor, measureNames, measures, useMeasureFormat } from './measures.ts'
-import { relativeChange } from './periods.ts'
+import { relativeChange } from '../analytics/compare-rows.ts'
+import { type Counts, type Measure, measureColor, measures, useMeasureFormat } from '../analytics/measures.ts'
+import { measureNames } from './measure-names.ts'
 
 type Props = { now: Counts | undefined; before: Counts | undefined; chosen: Measure; onChoose(measure: Measure): void }
 

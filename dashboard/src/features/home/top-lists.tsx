@@ -56,6 +56,19 @@ export function TopCountries({ rows }: { rows: readonly Row[] }) {
   )
 }
 
+export function TopDevices({ rows }: { rows: readonly Row[] }) {
+  return (
+    <TopList
+      title={<Trans>Top devices</Trans>}
+      rows={rows.map(({ clicks, device }) => ({
+        id: String(device),
+        clicks,
+        name: device === 'Unknown' ? <Trans>Unknown</Trans> : <bdi>{String(device)}</bdi>,
+      }))}
+    />
+  )
+}
+
 function countryName(names: Intl.DisplayNames, code: string): string | undefined {
   return /^[A-Z]{2}$/.test(code) ? names.of(code) : undefined
 }

@@ -1,3 +1,5 @@
+import { saveFile } from '../../ui/save-file.ts'
+
 const delimiters = [',', ';', '\t', '|'] as const
 
 /** Reads CSV as spreadsheets write it: quoted cells, either line end, and the delimiter that the first line uses most. */
@@ -53,10 +55,5 @@ export function formatCsv(rows: readonly (readonly string[])[]): string {
 
 /** Offers a text as a file. */
 export function saveCsv(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob(['\uFEFF', text], { type: 'text/csv' }))
-  const anchor = document.createElement('a')
-  anchor.href = address
-  anchor.download = name
-  anchor.click()
-  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+  saveFile(name, new Blob(['\uFEFF', text], { type: 'text/csv' }))
 }

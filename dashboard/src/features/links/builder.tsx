@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { ApiError } from '@tributary/contract/client'
 import type { QrDesign } from '@tributary/contract/qr-designs'
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { fieldMessage } from '../../app/field-errors.ts'
 import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { Button } from '../../ui/button.tsx'
@@ -66,7 +67,7 @@ export function Builder({ start }: { start: BuilderStart }) {
     } catch (error) {
       if (!(error instanceof Error)) throw error
       const field = error instanceof ApiError ? errorField(error.message, error.status) : undefined
-      if (field) setErrors({ [field]: error.message })
+      if (field) setErrors({ [field]: fieldMessage(error.message) })
       else setFailure(error.message)
     }
   }

@@ -9,3 +9,10 @@ test('countries have their names in the language of the page, and only countries
   expect(names.size).toBeGreaterThan(240)
   expect([...names.values()].indexOf('Ägypten')).toBeLessThan([...names.values()].indexOf('Belgien'))
 })
+
+test('a country is there once, under its present code', () => {
+  const names = countryNames('en')
+  expect(new Set(names.values()).size).toBe(names.size)
+  expect(names.get('DE')).toBe('Germany')
+  for (const former of ['DD', 'SU', 'UK', 'YU']) expect(names.has(former)).toBe(false)
+})

@@ -8,9 +8,9 @@ import { Button } from '../../ui/button.tsx'
 import { Time } from '../../ui/figures.tsx'
 import { Message } from '../../ui/message.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
+import { TableLoading } from '../../ui/rows-loading.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { useLinkActions } from './link-actions.ts'
-import { LinksLoading } from './links-states.tsx'
 import { useWorkspaceSettings } from './queries.ts'
 import { shortAddress, shortDestination } from './texts.ts'
 
@@ -35,7 +35,7 @@ export function DeletedPage() {
         {error && !data ? (
           <ErrorMessage error={error} retry={() => void refetch()} />
         ) : !data ? (
-          <LinksLoading />
+          <TableLoading />
         ) : data.length === 0 ? (
           <Message title={<Trans>Nothing to restore</Trans>}>
             <p>

@@ -3,16 +3,14 @@ import { Link2 } from 'lucide-react'
 import { lazy, Suspense, useEffect } from 'react'
 import { useCommands } from '../../app/commands.ts'
 import { loadMessages } from '../../app/languages.ts'
+import { lazyPart } from '../../app/lazy-part.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { useDesignTarget } from '../qr-designs/designer-state.ts'
 import { openBuilder, useBuilderStart } from './builder-state.ts'
 
 const loadBuilder = async () => (await Promise.all([import('./builder.tsx'), loadMessages('qr-designs')]))[0]
 const Builder = lazy(async () => ({ default: (await loadBuilder()).Builder }))
-const Designer = lazy(async () => {
-  const [module] = await Promise.all([import('../qr-designs/designer.tsx'), loadMessages('qr-designs')])
-  return { default: module.Designer }
-})
+const Designer = lazyPart(['qr-designs'], async () => (await import('../qr-designs/designer.tsx')).Designer)
 
 /** The builder, which C and a pasted URL open on every page, and the designer of QR codes. */
 export function LinksEverywhere() {

@@ -14,11 +14,3 @@ export const stateNames: Record<LinkState | 'all', MessageDescriptor> = {
   test: msg`With an A/B test`,
   all: msg`All, also archived`,
 }
-
-export const createdNames: Record<string, MessageDescriptor> = {
-  '1d': msg`Today`,
-  '7d': msg`Last 7 days`,
-  '30d': msg`Last 30 days`,
-  '90d': msg`Last 90 days`,
-  '365d': msg`Last year`,
-}

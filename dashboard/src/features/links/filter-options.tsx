@@ -1,12 +1,11 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { useOperation } from '../../app/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { Field, TextInput } from '../../ui/field.tsx'
+import { DayOptions } from '../../ui/day-options.tsx'
+import { recentDays } from '../../ui/days.ts'
 import { type Option, OptionList } from '../../ui/option-list.tsx'
 import { Tag } from '../../ui/tag.tsx'
-import { createdDays, parseCreated, recentCreated } from './created.ts'
-import { type ChangeSearch, createdNames, type FilterName, stateNames } from './filter-names.ts'
+import { type ChangeSearch, type FilterName, stateNames } from './filter-names.ts'
 import type { LinkState, LinksSearch } from './search.ts'
 
 type Props = { filter: FilterName; search: LinksSearch; change: ChangeSearch; onDone(): void }
@@ -29,7 +28,7 @@ export function FilterOptions({ filter, search, change, onDone }: Props) {
   if (filter === 'partner')
     return <PartnerOptions selected={search.partner} onChoose={(partner) => choose({ partner })} />
   if (filter === 'state') return <StateOptions search={search} onChoose={choose} />
-  return <CreatedOptions created={search.created} onChoose={(created) => choose({ created })} />
+  return <CreatedOptions days={search.created} onChoose={(created) => choose({ created })} />
 }
 
 type TagProps = { selected: readonly string[]; onChoose(id: string): void; onCreate?(name: string): void }
@@ -140,49 +139,9 @@ function StateOptions({ search, onChoose }: StateProps) {
   )
 }
 
-type CreatedProps = { created: string | undefined; onChoose(created: string | undefined): void }
+type CreatedProps = { days: string | undefined; onChoose(days: string | undefined): void }
 
-function CreatedOptions({ created, onChoose }: CreatedProps) {
+function CreatedOptions(props: CreatedProps) {
   const { t } = useLingui()
-  const [days, setDays] = useState(createdDays(created))
-  const given = parseCreated(`${days.from}..${days.to}`)
-  const isBackwards = days.from !== '' && days.to !== '' && days.from > days.to
-  return (
-    <div className="flex w-64 flex-col">
-      <OptionList
-        label={t`Created`}
-        options={recentCreated.map((value) => ({ value, name: t(createdNames[value] as never) }))}
-        selected={created ? [created] : []}
-        onChoose={onChoose}
-      />
-      <form
-        className="flex flex-col gap-2 border-t p-3"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (given && !isBackwards) onChoose(given)
-        }}
-      >
-        <div className="grid grid-cols-2 gap-2">
-          <Field label={<Trans>From</Trans>}>
-            <TextInput
-              type="date"
-              value={days.from}
-              onChange={(event) => setDays({ ...days, from: event.target.value })}
-            />
-          </Field>
-          <Field label={<Trans>To</Trans>}>
-            <TextInput type="date" value={days.to} onChange={(event) => setDays({ ...days, to: event.target.value })} />
-          </Field>
-        </div>
-        {isBackwards && (
-          <p role="alert" className="text-xs text-harm">
-            <Trans>The first day is after the last.</Trans>
-          </p>
-        )}
-        <Button type="submit" disabled={!given || isBackwards}>
-          <Trans>Show these days</Trans>
-        </Button>
-      </form>
-    </div>
-  )
+  return <DayOptions label={t`Created`} recent={recentDays} {...props} />
 }

@@ -1,10 +1,10 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { type ReactNode, useMemo } from 'react'
+import { type FocusEvent, type ReactNode, useMemo, useState } from 'react'
 import { useOperation } from '../../app/queries.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { Count, Money, Time } from '../../ui/figures.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
-import type { Column } from '../../ui/table.tsx'
+import type { Column } from '../../ui/table-types.ts'
 import { columnNames } from './column-names.ts'
 import type { ColumnName } from './columns.ts'
 import { useFolders } from './link-filters.tsx'
@@ -85,7 +85,7 @@ function figure({ stats, hasStats, isDense }: Given, name: keyof Counts, draw: (
   const hasTotal = !isDense && (name === 'clicks' || name === 'saleAmount')
   return (link: Link) => {
     const counts: Counts | undefined = hasStats ? stats.get(link.id) : link
-    if (!counts) return <Skeleton className="ml-auto w-10" />
+    if (!counts) return <Skeleton isStatic className="ml-auto w-10" />
     if (!hasTotal || counts[name] === link[name]) return draw(counts[name])
     return (
       <>
@@ -98,15 +98,26 @@ function figure({ stats, hasStats, isDense }: Given, name: keyof Counts, draw: (
   }
 }
 
+/** The button to copy is there while the mouse or the keyboard is: in every row it would cost frames. */
 function LinkCell({ link, isDense }: { link: Link; isDense: boolean }) {
+  const [isActive, setActive] = useState(false)
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (!currentTarget.contains(relatedTarget)) setActive(false)
+  }
   return (
-    <div className={`relative ${isDense ? 'flex items-baseline gap-2' : ''}`}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: people use the link and the button in it
+    <div
+      className={`relative ${isDense ? 'flex items-baseline gap-2' : ''}`}
+      onPointerEnter={() => setActive(true)}
+      onPointerLeave={() => setActive(false)}
+      onFocus={() => setActive(true)}
+      onBlur={leave}
+    >
       <LinkName link={link} className={isDense ? 'max-w-[60%] shrink-0' : ''} />
       <LinkDetails link={link} />
-      <CopyLink
-        link={link}
-        className={`absolute! right-0 bg-hover opacity-0 group-hover/row:opacity-100 group-has-focus-visible/row:opacity-100 ${isDense ? '-top-0.5 size-6!' : 'top-1'}`}
-      />
+      {isActive && (
+        <CopyLink link={link} className={`absolute! right-0 bg-hover ${isDense ? '-top-0.5 size-6!' : 'top-1'}`} />
+      )}
     </div>
   )
 }

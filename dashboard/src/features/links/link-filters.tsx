@@ -2,10 +2,9 @@ import { useLingui } from '@lingui/react/macro'
 import { lazy, useMemo } from 'react'
 import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
-import { useLocale } from '../../ui/figures.tsx'
+import { useDayNames } from '../../ui/day-names.ts'
 import type { Filter } from '../../ui/filter.ts'
-import { createdDays } from './created.ts'
-import { type ChangeSearch, createdNames, type FilterName, stateNames } from './filter-names.ts'
+import { type ChangeSearch, type FilterName, stateNames } from './filter-names.ts'
 import type { LinksSearch } from './search.ts'
 
 const FilterOptions = lazy(async () => ({ default: (await import('./filter-options.tsx')).FilterOptions }))
@@ -37,7 +36,6 @@ export function useLinkFilters(search: LinksSearch, change: ChangeSearch): Filte
 /** The names of what the address has as ids; the ids until the names are loaded. */
 function useChosenNames({ tags, folder, creator, partner, created }: LinksSearch) {
   const { t } = useLingui()
-  const locale = useLocale()
   const tagIds = tags?.split(',') ?? []
   const { data: foundTags } = useOperation('getTags', { query: { ids: tags ?? '' } }, { enabled: tags !== undefined })
   const folders = useFolders(folder !== undefined)
@@ -51,16 +49,12 @@ function useChosenNames({ tags, folder, creator, partner, created }: LinksSearch
     { params: { id: partner ?? '' } },
     { enabled: partner !== undefined },
   )
-  const day = (text: string) =>
-    text && new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(text))
-  const { from, to } = createdDays(created)
-  const name = created && createdNames[created]
   return {
     tags: tagIds.map((id) => foundTags?.find((tag) => tag.id === id)?.name ?? id),
     folder: folder ? [folder === 'unsorted' ? t`No folder` : (folders.get(folder) ?? folder)] : [],
     creator: creator ? [member?.userId === creator ? member.name : creator] : [],
     partner: partner ? [found?.id === partner ? found.name : partner] : [],
-    created: created ? [name ? t(name) : `${day(from)} – ${day(to)}`] : [],
+    created: useDayNames(created),
   }
 }
 

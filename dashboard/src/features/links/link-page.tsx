@@ -1,31 +1,32 @@
 import { Trans } from '@lingui/react/macro'
 import { getRouteApi, Link as RouteLink } from '@tanstack/react-router'
 import { ArrowUpRight } from 'lucide-react'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { ErrorMessage } from '../../app/errors.tsx'
-import { loadMessages } from '../../app/languages.ts'
+import { lazyPart } from '../../app/lazy-part.ts'
 import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Count, Money } from '../../ui/figures.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
+import { TableLoading } from '../../ui/rows-loading.tsx'
+import { useSeesEvents } from '../events/access.ts'
+import { LatestEvents } from '../events/lazy-latest-events.ts'
+import { ShareDialog } from '../shares/share-dialog.tsx'
 import { openBuilder } from './builder-state.ts'
 import { LinkHistory } from './link-history.tsx'
 import { LinkMenu } from './link-menu.tsx'
 import { CopyLink } from './link-parts.tsx'
 import { LinkSettings } from './link-settings.tsx'
-import { LinksLoading } from './links-states.tsx'
 import { type Link, useLinkStats, useWorkspaceSettings } from './queries.ts'
 import { designTarget, shortAddress, shortDestination } from './texts.ts'
 
-const QrPanel = lazy(async () => {
-  const [module] = await Promise.all([import('../qr-designs/qr-panel.tsx'), loadMessages('qr-designs')])
-  return { default: module.QrPanel }
-})
+const QrPanel = lazyPart(['qr-designs'], async () => (await import('../qr-designs/qr-panel.tsx')).QrPanel)
+const LinkBreakdowns = lazyPart(['home'], async () => (await import('./link-breakdowns.tsx')).LinkBreakdowns)
 const route = getRouteApi('/$workspace/links/$id')
 
-/** One link: its figures, settings, QR code and history. */
+/** One link: its figures, where its clicks came from, its latest events, settings, QR code and history. */
 export function LinkPage() {
   const { id } = route.useParams()
   const { data, error, refetch, isPlaceholderData } = useOperation('getLinkInfo', { query: { linkId: id } })
@@ -35,7 +36,7 @@ export function LinkPage() {
     return (
       <Page title={<Trans>Link</Trans>}>
         <Panel>
-          <LinksLoading />
+          <TableLoading />
         </Panel>
       </Page>
     )
@@ -46,6 +47,7 @@ export function LinkPage() {
 function LoadedLink({ link }: { link: Link }) {
   const navigate = route.useNavigate()
   const { can } = useWorkspace()
+  const seesEvents = useSeesEvents()
   return (
     <Page
       title={
@@ -57,6 +59,7 @@ function LoadedLink({ link }: { link: Link }) {
       actions={
         can('links.write') && (
           <>
+            <ShareLink linkId={link.id} />
             <Button onClick={() => openBuilder({ edit: link })}>
               <Trans>Edit link</Trans>
             </Button>
@@ -74,6 +77,8 @@ function LoadedLink({ link }: { link: Link }) {
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="flex min-w-0 flex-col gap-4">
           <Figures link={link} />
+          <Suspense>{can('analytics.read') && <LinkBreakdowns linkId={link.id} />}</Suspense>
+          <Suspense>{seesEvents && <LatestEvents linkId={link.id} />}</Suspense>
           <Panel className="p-4">
             <LinkHistory linkId={link.id} />
           </Panel>
@@ -90,6 +95,19 @@ function LoadedLink({ link }: { link: Link }) {
         </div>
       </div>
     </Page>
+  )
+}
+
+/** Opens the public pages of the link. */
+function ShareLink({ linkId }: { linkId: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>
+        <Trans>Share statistics</Trans>
+      </Button>
+      <ShareDialog subject={{ linkId }} isOpen={isOpen} onClose={() => setOpen(false)} />
+    </>
   )
 }
 

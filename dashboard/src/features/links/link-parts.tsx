@@ -41,6 +41,7 @@ function LinkState({ link }: { link: Link }) {
     link.testVariants && <Trans key="test">A/B test</Trans>,
     (link.geo || link.ios || link.android) && <Trans key="targets">targets</Trans>,
   ].filter(Boolean)
+  if (states.length === 0) return null
   return (
     <span className="shrink-0 whitespace-pre">
       {states.map((state, index) => (

@@ -46,6 +46,7 @@ export function LinkSettings({ link }: { link: Link }) {
     ],
     ['rewrite', <Trans key="n">Short address</Trans>, link.rewrite && <Trans key="v">stays in the browser</Trans>],
     ['index', <Trans key="n">Search engines</Trans>, link.doIndex && <Trans key="v">index it</Trans>],
+    ['publicStats', <Trans key="n">Public page</Trans>, link.publicStats && <PublicPage key="v" linkId={link.id} />],
     ['externalId', <Trans key="n">External id</Trans>, link.externalId],
     ['tenantId', <Trans key="n">Tenant id</Trans>, link.tenantId],
     ['created', <Trans key="n">Created</Trans>, <Time key="v" at={link.createdAt} timeZone={timeZone} />],
@@ -64,6 +65,16 @@ export function LinkSettings({ link }: { link: Link }) {
       </h2>
       <Details rows={rows} />
     </>
+  )
+}
+
+/** The page of a link whose statistics are public (`publicStats`). */
+function PublicPage({ linkId }: { linkId: string }) {
+  const url = `${location.origin}/share/${linkId}`
+  return (
+    <a href={url} target="_blank" rel="noreferrer noopener" className="underline hover:text-ink">
+      {url}
+    </a>
   )
 }
 

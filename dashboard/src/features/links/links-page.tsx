@@ -8,12 +8,13 @@ import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { FilterBar, filterList } from '../../ui/filter-bar.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
+import { TableLoading } from '../../ui/rows-loading.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { chooseColumns } from './columns.ts'
 import { useLinkFilters } from './link-filters.tsx'
 import { LinkMenu } from './link-menu.tsx'
 import { CreateButton, PageActions } from './links-actions.tsx'
-import { LinksLoading, NoLinks, NoMatch } from './links-states.tsx'
+import { NoLinks, NoMatch } from './links-states.tsx'
 import { LinksTable } from './links-table.tsx'
 import { type Link, useLinkStats, useLinks, useWorkspaceSettings } from './queries.ts'
 import { useRowKeys } from './row-keys.ts'
@@ -82,7 +83,7 @@ export function LinksPage() {
         {error && (!list || isStale) ? (
           <ErrorMessage error={error} retry={refetch} />
         ) : !list || isChoosing ? (
-          <LinksLoading />
+          <TableLoading />
         ) : isEmpty ? (
           isFiltered(search) ? (
             <NoMatch onClear={() => void navigate({ search: {} })} />

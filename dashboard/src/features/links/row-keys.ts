@@ -1,6 +1,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { useCommands } from '../../app/commands.ts'
 import { copyText } from '../../ui/copy-button.tsx'
+import { focusedIndex, focusRow } from '../../ui/row-focus.ts'
 import { openDesigner } from '../qr-designs/designer-state.ts'
 import { openBuilder } from './builder-state.ts'
 import { useLinkActions } from './link-actions.ts'
@@ -73,20 +74,4 @@ export function useRowKeys(list: LinkList | undefined, selection: LinkSelection 
       ]
     : []
   useCommands(isOff ? [] : [...moving, ...writing].map((command) => ({ ...command, group, isOnlyKey: true })))
-}
-
-function focusedIndex(): number {
-  return Number(document.activeElement?.closest<HTMLElement>('[data-index]')?.dataset.index ?? -1)
-}
-
-/** Moves the focus to the next loaded row; from elsewhere, to the first that the window shows. */
-function focusRow(step: 1 | -1): void {
-  const index = focusedIndex()
-  const rows = [...document.querySelectorAll<HTMLElement>('[data-index]')]
-  const row =
-    index === -1
-      ? rows.find((one) => one.getBoundingClientRect().top >= 0)
-      : rows.find((one) => one.dataset.index === String(index + step))
-  row?.scrollIntoView({ block: 'nearest' })
-  row?.querySelector<HTMLElement>('[data-row-link]')?.focus({ preventScroll: true })
 }

@@ -1,5 +1,5 @@
 import type { OperationInput } from '@tributary/contract/client'
-import { type Created, createdRange, parseCreated } from './created.ts'
+import { type Days, daysRange, parseDays } from '../../ui/days.ts'
 
 const sorts = ['createdAt', 'clicks', 'saleAmount', 'lastClicked'] as const
 const states = ['active', 'archived', 'expired', 'disabled', 'password', 'test'] as const
@@ -17,7 +17,7 @@ export type LinksSearch = {
   creator?: string
   partner?: string
   state?: LinkState
-  created?: Created
+  created?: Days
   archived?: true
   sort?: LinkSort
   order?: 'asc'
@@ -40,7 +40,7 @@ export function parseLinksSearch(given: Record<string, unknown>): LinksSearch {
     creator: text('creator'),
     partner: text('partner'),
     state: states.find((name) => name === given.state),
-    created: parseCreated(text('created')),
+    created: parseDays(text('created')),
     archived: given.archived === true || given.archived === 'true' ? true : undefined,
     sort: sorts.find((name) => name === given.sort && name !== 'createdAt'),
     order: given.order === 'asc' ? 'asc' : undefined,
@@ -65,7 +65,7 @@ export function linkFilters(search: LinksSearch, timeZone: string) {
     userId: search.creator,
     partnerId: search.partner,
     state: search.state,
-    ...createdRange(search.created, timeZone),
+    ...daysRange(search.created, timeZone),
     showArchived: search.archived && ('true' as const),
   })
 }
@@ -78,7 +78,7 @@ type LinksQuery = NonNullable<OperationInput<'getLinks'>['query']>
 
 export const linksPerPage = 100
 
-export function linksQuery(search: LinksSearch, timeZone: string): LinksQuery {
+export function linksQuery(search: LinksSearch, timeZone: string): LinksQuery & { pageSize: number } {
   return {
     ...linkFilters(search, timeZone),
     sortBy: search.sort ?? 'createdAt',

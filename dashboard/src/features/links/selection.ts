@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import type { Selection } from '../../ui/table.tsx'
+import type { Selection } from '../../ui/table-types.ts'
 
 export type LinkSelection = Selection & {
   ids: readonly string[]

@@ -13,7 +13,13 @@ const sections = [
   { path: 'invites', name: msg`Invites`, scope: 'workspaces.read' },
   { path: 'roles', name: msg`Roles`, scope: 'preferences.read' },
   { path: 'keys', name: msg`Keys`, scope: 'tokens.read' },
+  { path: 'tracking', name: msg`Tracking`, scope: 'workspaces.read' },
+  { path: 'webhooks', name: msg`Webhooks`, scope: 'webhooks.read' },
+  { path: 'shares', name: msg`Public pages`, scope: 'analytics.read' },
+  { path: 'audit', name: msg`Audit log`, scope: 'audit.read' },
+  { path: 'usage', name: msg`Usage`, scope: 'usage.read' },
   { path: 'account', name: msg`Account`, scope: 'preferences.read' },
+  { path: 'notifications', name: msg`Notifications`, scope: 'preferences.read' },
 ] as const satisfies { path: string; name: MessageDescriptor; scope: Scope }[]
 
 /** A list of sections at the side of a wide screen and above the content of a small one. */

@@ -1,16 +1,13 @@
 import { Bookmark } from 'lucide-react'
-import { lazy, Suspense } from 'react'
-import { loadMessages } from '../../app/languages.ts'
+import { Suspense } from 'react'
+import { lazyPart } from '../../app/lazy-part.ts'
 import { useOperation } from '../../app/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { Popover, PopoverContent, PopoverTrigger } from '../../ui/popover.tsx'
 import { isSameQuery, type ViewsProps } from './view-query.ts'
 
-const ViewsList = lazy(async () => {
-  const [module] = await Promise.all([import('./views-list.tsx'), loadMessages('views')])
-  return { default: module.ViewsList }
-})
+const ViewsList = lazyPart(['views'], async () => (await import('./views-list.tsx')).ViewsList)
 
 type Props = ViewsProps & {
   isOpen: boolean

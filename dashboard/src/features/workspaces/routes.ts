@@ -19,4 +19,10 @@ export const generalRoute = createRoute({
   component: lazyPage('workspaces', () => import('./general-page.tsx'), 'GeneralPage'),
 })
 
+export const usageRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: 'usage',
+  component: lazyPage('workspaces', () => import('./usage-page.tsx'), 'UsagePage'),
+})
+
 export const workspacesRoutes = [newWorkspaceRoute] as const

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { ApiError } from '@tributary/contract/client'
 import { useState } from 'react'
 import { call } from '../../app/call.ts'
-import { findErrorField } from '../../app/field-errors.ts'
+import { fieldMessage, findErrorField } from '../../app/field-errors.ts'
 import { workspacesQuery } from '../../app/session.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import {
@@ -57,7 +57,7 @@ export function useSaveWorkspace(before: WorkspaceValues) {
       const isTaken = error instanceof ApiError && error.status === 409
       const field = isTaken ? 'slug' : findErrorField(error.message, workspaceFields)
       if (!field) setFailure(error.message)
-      return field ? { errors: { [field]: error.message } } : {}
+      return field ? { errors: { [field]: fieldMessage(error.message) } } : {}
     } finally {
       setSaving(false)
     }

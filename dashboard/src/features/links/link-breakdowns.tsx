@@ -1,0 +1,32 @@
+import { ErrorMessage } from '../../app/errors.tsx'
+import { useOperation } from '../../app/queries.ts'
+import { Panel } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { TopCountries, TopDevices, TopSources } from '../home/top-lists.tsx'
+import { useWorkspaceSettings } from './queries.ts'
+
+/** Where the clicks of a link came from in the last 30 days. */
+export function LinkBreakdowns({ linkId }: { linkId: string }) {
+  const { timeZone } = useWorkspaceSettings()
+  const { data, error, refetch } = useOperation('retrieveAnalyticsBatch', {
+    body: {
+      ...{ event: 'composite', linkId, interval: '30d', timezone: timeZone, limit: 5 },
+      groupBy: ['referers', 'countries', 'devices'],
+    },
+  })
+  if (error && !data) {
+    return (
+      <Panel>
+        <ErrorMessage error={error} retry={() => void refetch()} />
+      </Panel>
+    )
+  }
+  if (!data) return <Skeleton className="h-40 w-full" />
+  return (
+    <div className="grid gap-4 xl:grid-cols-3">
+      <TopSources rows={data.referers ?? []} />
+      <TopCountries rows={data.countries ?? []} />
+      <TopDevices rows={data.devices ?? []} />
+    </div>
+  )
+}

@@ -1,0 +1,2 @@
+/** The time zone of the browser: an installation has none. */
+export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
