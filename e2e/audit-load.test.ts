@@ -15,11 +15,13 @@ import { eventually, openTestPlatform } from '../server/test/stack.ts'
 
 /*
  * Nine of ten writes create links, which share statements; the tenth changes a link, in a transaction of its own. They
- * take the same time with the sealer stopped and with the sealer running. The short size suits a busy machine.
+ * never wait for a lock of the sealer. How long they take with the sealer stopped and running is compared too: on two cores
+ * that 300 writes a second keep busy, the sealer's own work makes each write wait for a core, but not for the chain. The
+ * short size suits a busy machine.
  */
 const { writesPerSecond, seconds, rounds, mostRatio, sealedMs } = sized({
   short: { writesPerSecond: 40, seconds: 3, rounds: 3, mostRatio: 5, sealedMs: 5_000 },
-  full: { writesPerSecond: 300, seconds: 15, rounds: 3, mostRatio: 1.5, sealedMs: 1_500 },
+  full: { writesPerSecond: 300, seconds: 15, rounds: 3, mostRatio: 2.5, sealedMs: 1_500 },
 })
 const connections = 24
 
@@ -63,8 +65,8 @@ test(`${writesPerSecond} writes a second in one workspace do not wait for the ch
     for (const { figure, stopped, running } of figures)
       console.info(`${figure}: ${stopped.toFixed(1)} ms without the sealer, ${running.toFixed(1)} ms with it`)
     expect(perSecond).toBeGreaterThan(writesPerSecond * 0.9)
-    for (const { figure, stopped, running } of figures)
-      expect(running / stopped, figure).toBeLessThan(figure.endsWith('P50') ? mostRatio : 2 * mostRatio)
+    for (const { figure, stopped, running } of figures) expect(running / stopped, figure).toBeLessThan(mostRatio)
+    expect(running.map(({ blocked }) => blocked)).toEqual(running.map(() => 0))
     expect(oldest).toBeLessThan(sealedMs)
     expect(await verifyAudit(platform, {})).toEqual([])
   } finally {
@@ -80,8 +82,8 @@ test(`${writesPerSecond} writes a second in one workspace do not wait for the ch
     const load = { headers: { Authorization: `Bearer ${workspace.key}` }, connections }
     const rates = { create: writesPerSecond * 0.9, change: writesPerSecond * 0.1 }
     const numbers = (rate: number) => Array.from({ length: rate * seconds }, (_, n) => n)
-    const [oldest, created, changed] = await Promise.all([
-      watchUnsealed(workspace, seconds),
+    const [watched, created, changed] = await Promise.all([
+      watchSealer(workspace, seconds),
       runPosts({
         ...load,
         url: `${api.api}/links`,
@@ -105,7 +107,7 @@ test(`${writesPerSecond} writes a second in one workspace do not wait for the ch
       createdP99: created.p99,
       changedP50: changed.p50,
       changedP99: changed.p99,
-      oldestUnsealedMs: oldest,
+      ...watched,
     }
   }
 
@@ -121,17 +123,22 @@ test(`${writesPerSecond} writes a second in one workspace do not wait for the ch
     }
   }
 
-  /** Returns the greatest age of an entry that was not sealed yet. */
-  async function watchUnsealed({ id }: BuiltWorkspace, seconds: number): Promise<number> {
-    let most = 0
+  /** Returns the greatest age of an entry that was not sealed yet, and how often a write waited for the sealer. */
+  async function watchSealer({ id }: BuiltWorkspace, seconds: number) {
+    let oldestUnsealedMs = 0
+    let blocked = 0
     for (const until = Date.now() + seconds * 1_000; Date.now() < until; ) {
-      const result = await sql<{ at: Date | null }>`SELECT min(at) AS at FROM audit_entries
-        WHERE hash IS NULL AND workspace_id = ${id}`.execute(platform.db)
+      const result = await sql<{ at: Date | null; blocked: bigint }>`SELECT
+        (SELECT min(at) FROM audit_entries WHERE hash IS NULL AND workspace_id = ${id}) AS at,
+        (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pg_blocking_pids(pid) && ARRAY(
+          SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = ${locks.auditSealing} AND granted)
+        ) AS blocked`.execute(platform.db)
       const at = result.rows[0]?.at
-      if (at) most = Math.max(most, Date.now() - at.getTime())
+      if (at) oldestUnsealedMs = Math.max(oldestUnsealedMs, Date.now() - at.getTime())
+      blocked += Number(result.rows[0]?.blocked)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    return most
+    return { oldestUnsealedMs, blocked }
   }
 
   function expectSealed(): Promise<void> {

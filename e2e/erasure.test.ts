@@ -3,9 +3,9 @@ import { jetstream } from '@nats-io/jetstream'
 import { Dub } from 'dub'
 import { sql } from 'kysely'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { query } from '../server/src/platform/clickhouse.ts'
 import { changeStream } from '../server/src/platform/nats.ts'
 import { browser, buildLink, buildWorkspace } from '../server/test/build.ts'
+import { findTables } from '../server/test/find-text.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
@@ -13,28 +13,9 @@ import { visit } from '../server/test/visit.ts'
 const platform = await openTestPlatform()
 const { redirect } = inject('server')
 
-/** Finds a text in every column of every table in PostgreSQL and ClickHouse, and in NATS messages. */
-async function findTables(text: string): Promise<string[]> {
-  const foundIn: string[] = []
-  const tables = await sql<{ name: string }>`
-    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`.execute(platform.db)
-  for (const { name } of tables.rows) {
-    const found = await sql`SELECT 1 FROM ${sql.table(name)} t WHERE strpos(t::text, ${text}) > 0 LIMIT 1`.execute(
-      platform.db,
-    )
-    if (found.rows.length > 0) foundIn.push(`PostgreSQL ${name}`)
-  }
-  const stored = await query<{ name: string }>(
-    platform.clickhouse,
-    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
-    {},
-  )
-  for (const { name } of stored) {
-    const statement = `SELECT 1 FROM ${name} WHERE position(formatRow('JSONEachRow', *), {text:String}) > 0 LIMIT 1`
-    if ((await query(platform.clickhouse, statement, { text })).length > 0) foundIn.push(`ClickHouse ${name}`)
-  }
-  if (await isInLog(text)) foundIn.push('NATS')
-  return foundIn
+/** Finds a text in every table of PostgreSQL and ClickHouse, and in NATS messages. */
+async function findEverywhere(text: string): Promise<string[]> {
+  return [...(await findTables(platform, text)), ...((await isInLog(text)) ? ['NATS'] : [])]
 }
 
 /** Counts stored responses; erasure replaces a stored response by an error. */
@@ -86,13 +67,13 @@ test('a deleted customer is erased everywhere, and the events stay without perso
     'ClickHouse lead_events',
     'ClickHouse sale_events',
   ]
-  await eventually(async () => expect(await findTables(mark)).toEqual(expect.arrayContaining(everywhere)), 30_000)
+  await eventually(async () => expect(await findEverywhere(mark)).toEqual(expect.arrayContaining(everywhere)), 30_000)
   // Stored responses are encrypted, so the text search does not find them.
   expect(await countStoredAnswers(workspace.id)).toBe(2)
-  expect(await findTables(workspace.id)).toContain('NATS')
+  expect(await findEverywhere(workspace.id)).toContain('NATS')
 
   const { id } = await client.customers.delete(`ext_${person.customerExternalId}`)
-  await eventually(async () => expect(await findTables(mark)).toEqual([]), 60_000)
+  await eventually(async () => expect(await findEverywhere(mark)).toEqual([]), 60_000)
   expect(await countStoredAnswers(workspace.id)).toBe(0)
 
   const events = await Promise.all(

@@ -9,7 +9,7 @@ import { openTestPlatform } from '../server/test/stack.ts'
 const platform = await openTestPlatform()
 const { api } = inject('server')
 const jsonOperations = operations.filter((operation) => operation.kind === 'json')
-const requestCount = sized({ short: 3_000, full: 10_000 })
+const requestCount = sized({ short: 1_500, full: 10_000 })
 const atOnce = 16
 
 /** Values that almost no field of the API accepts. */

@@ -14,11 +14,11 @@ import { openHostile, startSlowReceiver } from './hostile/hostile.ts'
 import { type Call, startHonest, summarize } from './hostile/measure.ts'
 import { readProcesses, watchMemory } from './hostile/watch.ts'
 
-/** The full load with `npm run test:fat`; in CI a tenth of it. */
+/** The full load with `npm run test:fat`; in CI a twentieth of it. */
 const isFull = process.env.HOSTILE === 'full'
 const size = isFull
   ? { leads: 2_000, links: 2_000, webhooks: 100, pages: 200 }
-  : { leads: 200, links: 200, webhooks: 20, pages: 40 }
+  : { leads: 100, links: 100, webhooks: 10, pages: 20 }
 const mostMilliseconds = 500
 /** The `mem_limit` of the server in compose.yaml, in megabytes. */
 const mostMegabytes = 900

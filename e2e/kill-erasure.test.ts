@@ -12,7 +12,7 @@ import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
 import { countRows } from '../server/test/workspace-rows.ts'
 
-const rows = sized({ short: 60_000, full: 300_000 })
+const rows = sized({ short: 30_000, full: 300_000 })
 const kills = 3
 const clicks = 20
 

@@ -18,7 +18,7 @@ import { contextIn } from '../server/test/context.ts'
 import { sized } from '../server/test/size.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
 
-const sales = sized({ short: 3_000, full: 20_000 })
+const sales = sized({ short: 1_600, full: 20_000 })
 const writers = 8
 const worker = fileURLToPath(new URL('subscriber/worker.ts', import.meta.url))
 

@@ -11,7 +11,7 @@ import { sized } from '../server/test/size.ts'
 import { eventually, openTestPlatform } from '../server/test/stack.ts'
 import { visit } from '../server/test/visit.ts'
 
-const clicks = sized({ short: 4_000, full: 10_000 })
+const clicks = sized({ short: 2_000, full: 10_000 })
 const connections = 32
 
 test('kill -9 of the worker during 10,000 clicks neither loses nor duplicates a click', async () => {

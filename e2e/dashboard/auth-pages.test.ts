@@ -9,7 +9,7 @@ import { contextIn } from '../../server/test/context.ts'
 import { openOwnDatabase } from '../../server/test/own-database.ts'
 import { type ServerProcess, startServer } from '../../server/test/server-process.ts'
 import { currentTotp, nextTotp } from '../../server/test/totp.ts'
-import { eachWidth, expectAccessible, lacksBrowser } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, patienceMs } from './browser.ts'
 
 const port = String(await freePort())
 const api = `http://localhost:${port}`
@@ -46,7 +46,7 @@ describe.skipIf(lacksBrowser)('sign-in and account pages', () => {
   async function openPage(given: Parameters<typeof browser.newContext>[0] = {}) {
     const context = await browser.newContext({ locale: 'en-GB', ...given })
     const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(patienceMs)
     return { context, page }
   }
 

@@ -21,6 +21,8 @@ function filesBelow(names: string[], seen = new Set<string>()): Set<string> {
   return seen
 }
 
+const readManifest = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, Chunk>
+
 const sizeGzipped = (files: Iterable<string>) =>
   [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(folder, file)), { level: 9 }).length, 0)
 
@@ -40,7 +42,7 @@ function pageFiles(feature: string, page: string): Set<string> {
 
 beforeAll(async () => {
   await buildDashboard()
-  chunks = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Record<string, Chunk>
+  chunks = readManifest('manifest.json')
 })
 
 describe('JavaScript and CSS of the dashboard, compressed', () => {
@@ -60,6 +62,15 @@ describe('JavaScript and CSS of the dashboard, compressed', () => {
 
   test('the palette adds at most 40 kB', () => {
     expect(sizeGzipped(added(['src/app/palette.tsx']))).toBeLessThanOrEqual(40 * kilobyte)
+  })
+
+  test('the page of shared statistics has at most 150 kB, with its texts', () => {
+    const dashboard = chunks
+    chunks = readManifest('share-manifest.json')
+    const texts = ['app', 'analytics', 'shares'].map((catalog) => `src/locales/${catalog}/de.po`)
+    const size = sizeGzipped(filesBelow([...entry(), ...texts]))
+    chunks = dashboard
+    expect(size).toBeLessThanOrEqual(150 * kilobyte)
   })
 })
 

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { browser, buildConversionLink, buildUser } from '../../server/test/build.ts'
 import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
+import { openShortLink } from './short-link-visits.ts'
 
 describe.skipIf(lacksBrowser)('home', () => {
   let visiting: Visiting
@@ -29,7 +30,7 @@ describe.skipIf(lacksBrowser)('home', () => {
     await call('trackLead', { body: { clickId, eventName: 'Sign up', customerExternalId } })
     const sell = () => call('trackSale', { body: { customerExternalId, amount: 4_900 } })
     if (isSold) await sell()
-    return { workspace, sell }
+    return { workspace, link, sell }
   }
 
   test('the checklist shows what is next with real values, and turns done by itself', async () => {
@@ -77,6 +78,32 @@ describe.skipIf(lacksBrowser)('home', () => {
     expect(problems).toEqual([])
   })
 
+  test('what happens now appears by itself, and stays where it is while somebody reads', async () => {
+    const { workspace, link } = await buildTracked({ isSold: true })
+    const { page, open, problems } = await visiting.visit({ workspace })
+    await open()
+    const latest = page.getByRole('list', { name: 'Latest events' })
+    const rows = latest.getByRole('listitem')
+    await rows.filter({ hasText: 'Sale' }).filter({ hasText: '49.00' }).waitFor()
+    await rows.filter({ hasText: 'Lead' }).waitFor()
+    await rows.nth(2).waitFor()
+    await openShortLink(workspace, link.key)
+    await rows.nth(3).waitFor()
+    await latest.hover()
+    await openShortLink(workspace, link.key)
+    await page.getByText('1 visitor now').waitFor()
+    await page.waitForTimeout(4_000)
+    expect(await rows.count()).toBe(4)
+    await page.mouse.move(0, 0)
+    await rows.nth(4).waitFor()
+    await rows.first().getByRole('link').click()
+    await page.getByRole('heading', { name: `${workspace.domain}/${link.key}` }).waitFor()
+    await rows.nth(4).waitFor()
+    await page.getByRole('heading', { name: 'Top devices' }).waitFor()
+    await expectAccessible(page)
+    expect(problems).toEqual([])
+  })
+
   test('figures are those of today, and each shows its chart', async () => {
     const { workspace } = await buildTracked({ isSold: true })
     const { page, open, problems } = await visiting.visit({ workspace })
@@ -84,7 +111,9 @@ describe.skipIf(lacksBrowser)('home', () => {
     const revenue = page.getByRole('button', { name: /^Revenue today/ })
     await expect.poll(() => revenue.textContent(), { timeout: 60_000 }).toContain('49.00')
     await revenue.click()
-    await page.getByRole('img', { name: /Revenue by day, last 30 days: .*49\.00 in all/ }).waitFor({ timeout: 90_000 })
+    await page
+      .getByRole('slider', { name: /Revenue by day, last 30 days: .*49\.00 in all/ })
+      .waitFor({ timeout: 90_000 })
     expect(await page.getByRole('table').getByRole('row').count()).toBe(31)
     expect(problems).toEqual([])
   })

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type BuiltWorkspace, buildWorkspace } from '../../server/test/build.ts'
 import { lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { enough, measureFrames } from './frames.ts'
 
 const links = 100_000
 const inSale = 5_000
@@ -98,6 +99,13 @@ describe.skipIf(lacksBrowser)('a list of 100,000 links', () => {
     await page.getByText('Undone for 5,000 links').first().waitFor({ timeout: 120_000 })
     expect(await countIn(folderId)).toBe(0)
   }
+
+  test('scrolling draws 55 of 60 frames of a bare page', async () => {
+    const { page, open, context } = await visiting.visit({ workspace })
+    await open('/links')
+    await page.getByText('100,000 links').first().waitFor()
+    expect(await measureFrames(page, context)).toBeGreaterThanOrEqual(enough)
+  })
 
   test('at most 60 rows are in the page, and at most 80 MB in its memory', async () => {
     const { page, open, context } = await visiting.visit({ workspace })

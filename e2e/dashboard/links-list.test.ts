@@ -141,6 +141,7 @@ describe.skipIf(lacksBrowser)('the list of links', () => {
     for (const key of ['one', 'two']) await buildLink(visiting.platform, workspace, { key })
     const { page, open, problems } = await visiting.visit({ workspace })
     await open('/links')
+    await row(page, '/two').waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('Backspace')
     await page
@@ -159,7 +160,7 @@ describe.skipIf(lacksBrowser)('the list of links', () => {
     await buildLink(visiting.platform, workspace, { key: 'tracked', trackConversion: true })
     const { page, open, problems } = await visiting.visit({ workspace, width: widths.small })
     await open('/links')
-    expect(await row(page, '/plain').textContent()).toContain('0 clicks')
+    await row(page, '/plain').getByText('0 clicks').waitFor()
     expect(await row(page, '/plain').textContent()).not.toContain('lead')
     expect(await row(page, '/tracked').textContent()).toMatch(/0 clicks\s*0 leads\s*0 sales/)
     expect(problems).toEqual([])

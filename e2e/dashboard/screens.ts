@@ -1,17 +1,5 @@
-import type { Page } from 'playwright-core'
-
-export type Screen = {
-  name: string
-  /** Path below `/app/{workspace}`, or below the server's root if `isOutside`. */
-  path: string
-  isOutside?: boolean
-  /** Slug of the workspace, if it is not the one with the sample data. */
-  workspace?: string
-  /** Whether guides show it: `npm run screenshots -- --docs` takes these. */
-  isInDocs?: true
-  /** Brings the page into the state to show: opens a dialog, types, waits. */
-  prepare?: (page: Page) => Promise<void>
-}
+import type { Screen } from './screen.ts'
+import { settingsScreens } from './settings-screens.ts'
 
 /** Every screen and state that `npm run screenshots` takes a picture of. */
 export const screens: Screen[] = [
@@ -29,6 +17,33 @@ export const screens: Screen[] = [
     prepare: (page) => page.getByRole('button', { name: /^Put the script/ }).click(),
   },
   { name: 'new-workspace', path: '/app/new', isOutside: true },
+  {
+    name: 'analytics',
+    isInDocs: true,
+    path: '/analytics',
+    prepare: (page) => page.getByRole('row').nth(20).waitFor(),
+  },
+  {
+    name: 'analytics-compared',
+    isInDocs: true,
+    path: '/analytics?period=2026-11-09..2026-11-15&compare=previous',
+    prepare: (page) => page.getByRole('row').nth(20).waitFor(),
+  },
+  { name: 'analytics-funnel', path: '/analytics?chart=funnel&measure=saleAmount&period=90d' },
+  { name: 'analytics-empty', path: '/analytics?period=2020-01-01..2020-01-31' },
+  {
+    name: 'analytics-all',
+    path: '/analytics',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'All: Countries' }).click()
+      await page.getByRole('checkbox').first().click()
+    },
+  },
+  {
+    name: 'analytics-period',
+    path: '/analytics',
+    prepare: (page) => page.getByRole('button', { name: /^Last 30 days/ }).click(),
+  },
   { name: 'links', isInDocs: true, path: '/links' },
   { name: 'links-no-match', path: '/links?search=nothing-has-this' },
   { name: 'links-deleted', path: '/links/deleted' },
@@ -39,7 +54,8 @@ export const screens: Screen[] = [
     prepare: async (page) => {
       await page.locator('[data-row-link]').first().click()
       await page.getByRole('heading', { name: 'History' }).waitFor()
-      await page.waitForLoadState('networkidle')
+      await page.getByRole('img', { name: 'QR code' }).waitFor()
+      await page.waitForTimeout(2_000)
     },
   },
   {
@@ -169,9 +185,62 @@ export const screens: Screen[] = [
       await designer.getByText('It does not scan.').waitFor()
     },
   },
-  { name: 'analytics', path: '/analytics' },
-  { name: 'events', path: '/events' },
-  { name: 'customers', path: '/customers' },
+  {
+    name: 'events',
+    isInDocs: true,
+    path: '/events',
+    prepare: (page) => page.getByText('Live', { exact: true }).waitFor(),
+  },
+  {
+    name: 'events-cell',
+    path: '/events',
+    prepare: async (page) => {
+      const cell = page.locator('[data-row] button[aria-haspopup=menu]').nth(1)
+      if (await cell.count()) await cell.click()
+    },
+  },
+  { name: 'events-leads', path: '/events?event=leads' },
+  {
+    name: 'events-sale',
+    isInDocs: true,
+    path: '/events?event=sales',
+    prepare: async (page) => {
+      await page.locator('[data-row-link]').first().click()
+      await page.getByRole('heading', { name: 'Journey of the customer' }).waitFor()
+      await page.waitForTimeout(2_000)
+    },
+  },
+  {
+    name: 'events-json',
+    path: '/events',
+    prepare: async (page) => {
+      await page.locator('[data-row-link]').first().click()
+      await page.getByRole('button', { name: 'JSON' }).click()
+    },
+  },
+  { name: 'events-no-match', path: '/events?country=AQ' },
+  { name: 'customers', isInDocs: true, path: '/customers?sort=saleAmount' },
+  { name: 'customers-no-match', path: '/customers?search=nothing-has-this' },
+  {
+    name: 'customer',
+    isInDocs: true,
+    path: '/customers?sort=saleAmount',
+    prepare: async (page) => {
+      await page.locator('[data-row-link]').first().click()
+      await page.getByRole('button', { name: 'Details' }).first().click()
+      await page.waitForTimeout(500)
+    },
+  },
+  {
+    name: 'customer-erase',
+    path: '/customers?sort=saleAmount',
+    prepare: async (page) => {
+      await page.locator('[data-row-link]').first().click()
+      await page.getByRole('button', { name: 'Erase customer' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  { name: 'customer-unknown', path: '/customers/cus_unknown' },
   { name: 'partners', path: '/partners' },
   { name: 'domains', path: '/domains' },
   { name: 'domains-no-match', path: '/domains?search=nothing-has-this' },
@@ -201,7 +270,7 @@ export const screens: Screen[] = [
       await page.getByRole('button', { name: 'Add domain' }).first().click()
       await page.getByLabel('Name').fill('not a host')
       await page.keyboard.press('Enter')
-      await page.getByText(/must be a host name/).waitFor()
+      await page.getByText('Must be a host name').waitFor()
     },
   },
   {
@@ -216,28 +285,13 @@ export const screens: Screen[] = [
       await page.getByText(/on this domain/).waitFor()
     },
   },
-  { name: 'settings-general', path: '/settings/general' },
-  { name: 'settings-members', isInDocs: true, path: '/settings/members' },
-  { name: 'settings-invites', path: '/settings/invites' },
-  { name: 'settings-roles', path: '/settings/roles' },
-  { name: 'settings-keys', path: '/settings/keys' },
-  { name: 'settings-account', path: '/settings/account' },
+  ...settingsScreens,
   {
-    name: 'settings-key-drawer',
+    name: 'operator',
     isInDocs: true,
-    path: '/settings/keys',
-    prepare: async (page) => {
-      await page.getByRole('button', { name: 'Create key' }).first().click()
-      await page.getByLabel('What is it for?').selectOption('custom')
-    },
-  },
-  {
-    name: 'settings-delete',
-    path: '/settings/general',
-    prepare: async (page) => {
-      await page.getByRole('button', { name: 'Delete workspace' }).click()
-      await page.getByRole('dialog').waitFor()
-    },
+    path: '/app/_operator',
+    isOutside: true,
+    prepare: (page) => page.getByText('PostgreSQL').first().waitFor(),
   },
   { name: 'not-found', path: '/no/such/page' },
   { name: 'sign-in', path: '/sign-in', isOutside: true },

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Browser, chromium } from 'playwright-core'
 import { buildDashboard } from '../../demo/dashboard.ts'
-import { type Screen, screens } from './screens.ts'
+import { watchRequests } from './quiet.ts'
+import type { Screen } from './screen.ts'
+import { screens } from './screens.ts'
 
 const isDocs = process.argv[2] === '--docs'
 const [folder = 'screenshots', part = ''] = isDocs
@@ -75,9 +77,10 @@ async function takeOne(
   name: string,
 ): Promise<void> {
   const page = await context.newPage()
+  const untilQuiet = watchRequests(page)
   await page.goto(`${api}${isOutside ? '' : `/app/${workspace}`}${path}`, { waitUntil: 'commit' })
   await page.locator('h1, h2').filter({ visible: true }).first().waitFor()
-  await page.waitForLoadState('networkidle')
+  await untilQuiet()
   await prepare?.(page)
   await page.screenshot({ path: join(folder, `${name}.png`) })
   await context.setOffline(false)

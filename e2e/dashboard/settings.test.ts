@@ -25,7 +25,7 @@ describe.skipIf(lacksBrowser)('settings', () => {
     await page.getByLabel('First day of the week').selectOption('0')
     await page.getByLabel('Days from click to lead').fill('0')
     await page.getByRole('button', { name: 'Save settings' }).click()
-    await page.getByText(/`attributionDays` in the body/).waitFor()
+    await page.getByText(/^Must be/).waitFor()
     await page.getByLabel('Days from click to lead').fill('30')
     await page.getByLabel('Slug').fill(other.slug)
     await page.getByRole('button', { name: 'Save settings' }).click()
@@ -127,7 +127,7 @@ describe.skipIf(lacksBrowser)('settings', () => {
     await billing.page.waitForURL(/\/settings\/account$/)
     expect(
       await billing.page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allTextContents(),
-    ).toEqual(['Roles', 'Account'])
+    ).toEqual(['Roles', 'Usage', 'Account', 'Notifications'])
     expect(problems).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '@tributary/contract/client'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { removeMember } from '../../server/src/features/members/service.ts'
 import { buildLink, buildWorkspace } from '../../server/test/build.ts'
 import { contextIn } from '../../server/test/context.ts'
@@ -56,6 +57,30 @@ describe.skipIf(lacksBrowser)('the shell by keyboard', () => {
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type('no such thing at all')
     await palette.getByText('Nothing has').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('the palette opens the links of a folder and of a tag', async () => {
+    const workspace = await buildWorkspace(visiting.platform)
+    const call = createClient({ url: inject('server').api, token: workspace.key })
+    const folder = await call('createFolder', { body: { name: 'Winter' } })
+    const tag = await call('createTag', { body: { name: 'press' } })
+    await call('createLink', { body: { url: 'https://example.com/', key: 'inside', folderId: folder.id } })
+    await call('createLink', { body: { url: 'https://example.com/', key: 'tagged', tagIds: [tag.id] } })
+    const { page, open, problems } = await visiting.visit({ workspace })
+    await open()
+    for (const [name, key] of [
+      ['Winter', 'inside'],
+      ['press', 'tagged'],
+    ] as const) {
+      await page.keyboard.press('ControlOrMeta+k')
+      await page.getByRole('dialog', { name: 'Find anything' }).waitFor()
+      await page.keyboard.type(name)
+      await page.getByRole('option', { name }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByText('1 link', { exact: true }).waitFor()
+      await page.getByRole('link', { name: `${workspace.domain}/${key}` }).waitFor()
+    }
     expect(problems).toEqual([])
   })
 

@@ -6,7 +6,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { issueInviteLink } from '../../server/src/features/invites/service.ts'
 import { type BuiltWorkspace, buildLink } from '../../server/test/build.ts'
-import { lacksBrowser, openBrowser, type Visiting } from './browser.ts'
+import { lacksBrowser, openBrowser, patienceMs, type Visiting } from './browser.ts'
+import { watchRequests } from './quiet.ts'
 
 const writing =
   /^(add|archive|create|delete|duplicate|edit|import|invite|leave out|move|new|rename|re-check|remove|restore|revoke|rotate|save|send|set|tag|transfer|unarchive|upload)\b/i
@@ -35,9 +36,10 @@ describe.skipIf(lacksBrowser)('a viewer', () => {
 
     const page = await join(workspace, email)
     const sent = watchRefused(page)
+    const untilQuiet = watchRequests(page)
     for (const path of paths) {
       await page.goto(`${api}/app/${workspace.slug}${path}`)
-      await page.waitForLoadState('networkidle')
+      await untilQuiet()
       expect(await findWriting(page), path).toEqual([])
       for (const key of ['n', 'c', 'e', '#', 'Delete', 'm', 't', 'a']) await page.keyboard.press(key)
       expect(await page.getByRole('dialog').count(), `${path}: a shortcut opens a dialog`).toBe(0)
@@ -84,13 +86,29 @@ describe.skipIf(lacksBrowser)('a viewer', () => {
     await call('createUtmTemplate', { body: { name: 'Letters', utm_source: 'newsletter' } })
     await call('createView', { body: { name: 'All', screen: 'links', query: {}, visibility: 'shared' } })
     const lists = ['', '/deleted', '/folders', '/tags', '/utm-templates', '/import', `/${link.id}`]
-    const settings = ['general', 'members', 'invites', 'roles', 'keys', 'account']
+    const { id: webhookId } = await call('createWebhook', {
+      body: { name: 'Shop', url: 'https://localhost/', triggers: ['link.created'] },
+    })
+    await call('testWebhook', { params: { id: webhookId } })
+    const settings = [
+      'general',
+      'members',
+      'invites',
+      'roles',
+      'keys',
+      'tracking',
+      'webhooks',
+      'audit',
+      'usage',
+      'account',
+    ]
     return [
       '',
       ...lists.map((path) => `/links${path}`),
       '/domains',
       `/domains/${workspace.domain}`,
       ...settings.map((name) => `/settings/${name}`),
+      `/settings/webhooks/${webhookId}`,
     ]
   }
 
@@ -100,7 +118,7 @@ describe.skipIf(lacksBrowser)('a viewer', () => {
     const { link } = await issueInviteLink(visiting.platform, id)
     const context = await visiting.browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce' })
     const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(patienceMs)
     // The links that the server prints have its public address, which is another one in tests.
     const { pathname, search } = new URL(link)
     await page.goto(api + pathname + search)
