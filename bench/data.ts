@@ -1,17 +1,19 @@
 import { sql } from 'kysely'
 import { rollupTables } from '../server/src/features/rollups/service.ts'
+import type { FigureTable } from '../server/src/maintenance/sizing/figures.ts'
 import { openClickHouse, query } from '../server/src/platform/clickhouse.ts'
 import { sleep } from '../server/src/platform/clock.ts'
-import { buildWorkspace } from '../server/test/build.ts'
+import { type BuiltWorkspace, buildWorkspace } from '../server/test/build.ts'
 import { columnsByTable } from './data/columns.ts'
 import { openBenchFolder } from './data/folder.ts'
+import { readArguments, report } from './figures.ts'
 
 /**
  * `npm run bench:data -- <folder> [clicks]`: generates events of 13 months inside ClickHouse, two fifths of them in one
  * workspace, with a lead for every 25 clicks and a sale for every 50. The folder stays, for `npm run bench:reading --
- * <folder>`.
+ * <folder>`. Reports the bytes of events and rollups on disk; for a folder that has its clicks already, it does only that.
  */
-const [folder, clicksText = '50000000'] = process.argv.slice(2)
+const [folder, clicksText = '50000000'] = readArguments()
 if (folder === undefined) throw new Error('Give the data folder: npm run bench:data -- <folder> [clicks]')
 const clicks = Number(clicksText)
 const links = 5_000
@@ -20,42 +22,43 @@ const spanMs = 395 * dayMs
 const slices = Math.max(13, Math.ceil(clicks / 250_000))
 
 await using bench = await openBenchFolder(folder)
-if (bench.made)
-  throw new Error(`${folder} has ${bench.made.clicks} clicks already. Use another folder, or delete this one.`)
 const { db } = bench.platform
 // An insert may take long on a busy machine, and repeating one after a timeout would double its events.
 const clickhouse = openClickHouse(bench.platform.config, undefined, 600_000)
-const until = Date.now()
-const workspace = await buildWorkspace(bench.platform)
-const first = await makeLinks()
-
-const started = performance.now()
-for (let slice = 0; slice < slices; slice++) {
-  // Each slice is a period of time, so that an insert touches only two or three monthly partitions.
-  const [begin, end] = [slice, slice + 1].map((folder) => Math.floor((folder * clicks) / slices)) as [number, number]
-  const [from, to] = [slice, slice + 1].map((folder) => until - spanMs + Math.floor((folder * spanMs) / slices)) as [
-    number,
-    number,
-  ]
-  const values = { workspaceId: workspace.id, first: String(first), links, from, lengthMs: to - from, until }
-  await make('click_events', begin, end, 1, values)
-  await make('lead_events', begin, end, 25, values)
-  await make('sale_events', begin, end, 50, values)
-  const perSecond = Math.round(end / ((performance.now() - started) / 1000))
-  if (slice % 5 === 4) console.error(`${end} of ${clicks} clicks, ${perSecond}/s`)
-}
-const seconds = Math.round((performance.now() - started) / 1000)
-const made = { hot: await linkAt(first + 1n), cold: await linkAt(first + BigInt(links) - 2n) }
-await bench.keep({ workspaceId: workspace.id, key: workspace.key, links: made, until, clicks })
-// ClickHouse merges each month of a rollup by itself when nothing was added to it for an hour.
-for (const rollup of Object.values(rollupTables)) {
-  console.error(`merging ${rollup}`)
-  await clickhouse.command({ query: `OPTIMIZE TABLE ${rollup} FINAL` })
-}
-await untilMerged()
-console.log(`${clicks} clicks, with leads and sales, in ${seconds} s`)
-for (const { table, rows, megabytes } of await sizes()) console.log(`${table}: ${rows} rows, ${megabytes} MB`)
+if (!bench.made) await makeEvents()
+report('data', await measureSizes(bench.made?.clicks ?? clicks))
 await clickhouse.close()
+
+async function makeEvents(): Promise<void> {
+  const until = Date.now()
+  const workspace = await buildWorkspace(bench.platform)
+  const first = await makeLinks(workspace)
+  const started = performance.now()
+  for (let slice = 0; slice < slices; slice++) {
+    // Each slice is a period of time, so that an insert touches only two or three monthly partitions.
+    const [begin, end] = [slice, slice + 1].map((folder) => Math.floor((folder * clicks) / slices)) as [number, number]
+    const [from, to] = [slice, slice + 1].map((folder) => until - spanMs + Math.floor((folder * spanMs) / slices)) as [
+      number,
+      number,
+    ]
+    const values = { workspaceId: workspace.id, first: String(first), links, from, lengthMs: to - from, until }
+    await make('click_events', begin, end, 1, values)
+    await make('lead_events', begin, end, 25, values)
+    await make('sale_events', begin, end, 50, values)
+    const perSecond = Math.round(end / ((performance.now() - started) / 1000))
+    if (slice % 5 === 4) console.error(`${end} of ${clicks} clicks, ${perSecond}/s`)
+  }
+  const seconds = Math.round((performance.now() - started) / 1000)
+  const made = { hot: await linkAt(first + 1n), cold: await linkAt(first + BigInt(links) - 2n) }
+  await bench.keep({ workspaceId: workspace.id, key: workspace.key, links: made, until, clicks })
+  // ClickHouse merges each month of a rollup by itself when nothing was added to it for an hour.
+  for (const rollup of Object.values(rollupTables)) {
+    console.error(`merging ${rollup}`)
+    await clickhouse.command({ query: `OPTIMIZE TABLE ${rollup} FINAL` })
+  }
+  await untilMerged()
+  console.log(`${clicks} clicks, with leads and sales, in ${seconds} s`)
+}
 
 async function make(
   table: keyof typeof columnsByTable,
@@ -76,7 +79,7 @@ SETTINGS min_insert_block_size_rows = 1000000, insert_deduplicate = 0, prefer_co
 }
 
 /** Creates links; returns the number of the first link. */
-async function makeLinks(): Promise<bigint> {
+async function makeLinks(workspace: BuiltWorkspace): Promise<bigint> {
   const result = await sql<{ first: bigint }>`
     WITH made AS (
       INSERT INTO links (id, workspace_id, domain, key, lookup_key, url)
@@ -113,11 +116,26 @@ async function untilMerged(): Promise<void> {
   }
 }
 
-function sizes() {
-  return query<Record<'table' | 'rows' | 'megabytes', string>>(
+/** The bytes on disk of each event table and of all rollups, by row and by click. */
+async function measureSizes(clicks: number): Promise<FigureTable> {
+  const found = await query<{ table: string; rows: string; bytes: string }>(
     clickhouse,
-    `SELECT table, toString(sum(rows)) AS rows, toString(round(sum(bytes_on_disk) / 1e6)) AS megabytes
-FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table ORDER BY sum(bytes_on_disk) DESC LIMIT 6`,
+    `SELECT table, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes
+FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table`,
     {},
   )
+  const row = (name: string, tables: string[]) => {
+    const chosen = found.filter(({ table }) => tables.includes(table))
+    const rows = chosen.reduce((sum, { rows }) => sum + Number(rows), 0)
+    const bytes = chosen.reduce((sum, { bytes }) => sum + Number(bytes), 0)
+    return [name, rows, Math.round(bytes / 1e6), (bytes / rows).toFixed(1), (bytes / clicks).toFixed(1)]
+  }
+  return {
+    title: `${clicks} clicks in ClickHouse`,
+    columns: ['rows', 'MB', 'bytes a row', 'bytes a click'],
+    rows: [
+      ...Object.keys(columnsByTable).map((table) => row(table, [table])),
+      row('rollups', Object.values(rollupTables)),
+    ],
+  }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type Figures, findFigure, readFigures } from './figures.ts'
+import { type Figures, findFigure, readFigures } from '../server/src/maintenance/sizing/figures.ts'
 import { renderAll, renderResults } from './render.ts'
 
 const measured = { date: '2026-01-01', machine: '2 cores' }

@@ -18,7 +18,8 @@ import { failWhenMissed, type Target } from './table.ts'
  */
 const [folder, partners = '1000000', commissions = '10000000', backlog = '30000'] = readArguments()
 if (folder === undefined) throw new Error('Give a data folder: npm run bench:programs -- <folder>')
-const rounds = 60
+const rounds = 100
+const warmUp = 20
 const batchSize = 1_000
 
 await using bench = await openBenchFolder<MadeProgram>(folder)
@@ -103,7 +104,7 @@ async function generate(): Promise<MadeProgram> {
 /** Alternates API and bare queries, so that both see the same load. */
 async function measure(name: string, mostMs: number, http: () => Promise<unknown>, bare: () => Promise<unknown>) {
   const times = { bare: [] as number[], http: [] as number[] }
-  for (let round = -5; round < rounds; round++) {
+  for (let round = -warmUp; round < rounds; round++) {
     const [bareMs, httpMs] = [await timed(bare), await timed(http)]
     if (round < 0) continue
     times.bare.push(bareMs)

@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
-import { type Figures, findFigure, readFigures } from './figures.ts'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { readBasis } from '../server/src/maintenance/sizing/basis.ts'
+import { calculateSizing } from '../server/src/maintenance/sizing/calculate.ts'
+import { completeDemand } from '../server/src/maintenance/sizing/demand.ts'
+import { type Figures, findFigure, readFigures } from '../server/src/maintenance/sizing/figures.ts'
+import { formatBytes, shorten } from '../server/src/maintenance/sizing/quantity.ts'
 import { table } from './table.ts'
 
 const results = new URL('./RESULTS.md', import.meta.url)
@@ -8,6 +13,13 @@ const scaling = new URL('../docs/guides/scaling.md', import.meta.url)
 const measuredBlock = /(<!-- from bench\/figures\.json, by npm run figures -->\n)[\s\S]*?(\n<!-- end -->)/
 
 const kuttBlock = /(<!-- Kutt, from bench\/figures\.json -->\n)[\s\S]*?(\n<!-- end -->)/
+const sizesBlock = /(<!-- sizes, from bench\/figures\.json -->\n)[\s\S]*?(\n<!-- end -->)/
+const logBlock = /(<!-- log, from bench\/figures\.json -->\n)[\s\S]*?(\n<!-- end -->)/
+/** A `tributary sizing` command, and the block after it with what it prints. */
+const sizingBlocks = /(```sh\ntributary (sizing .+)\n```\n\n```\n)[\s\S]*?(\n```\n)/g
+// 80 % of the 27/32 that clicks have of EVENT_LOG_MAX_MEGABYTES.
+const logBytesAtWatermark = 13.0e9
+const server = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 
 /** `npm run figures`: writes the results of all benches from figures.json into bench/RESULTS.md and the scaling guide. */
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
@@ -21,7 +33,10 @@ export function renderAll(figures: Figures): { file: URL; text: string }[] {
       file: scaling,
       text: guide
         .replace(measuredBlock, (_, begin, end) => `${begin}${renderMeasured(figures)}${end}`)
-        .replace(kuttBlock, (_, begin, end) => `${begin}${renderKutt(figures)}${end}`),
+        .replace(kuttBlock, (_, begin, end) => `${begin}${renderKutt(figures)}${end}`)
+        .replace(sizesBlock, (_, begin, end) => `${begin}${renderSizes(figures)}${end}`)
+        .replace(logBlock, (_, begin, end) => `${begin}${renderLog(figures)}${end}`)
+        .replace(sizingBlocks, (_, begin, line, end) => `${begin}${runCommand(line)}${end}`),
     },
   ]
 }
@@ -80,4 +95,35 @@ function renderMeasured(figures: Figures): string {
 function renderKutt(figures: Figures): string {
   const tables = figures.peers?.tables ?? []
   return tables.map(({ title, columns, rows }) => table(title, columns, rows)).join('\n\n')
+}
+
+/** One line for each size, with as many links as clicks a day. */
+function renderSizes(figures: Figures): string {
+  const basis = readBasis(figures)
+  const rows = [100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000, 360_000_000].map((clicksPerDay) => {
+    const demand = completeDemand({ clicksPerDay, links: clicksPerDay })
+    const { peakClicksPerSecond, machines, disks } = calculateSizing(demand, basis)
+    const parts = machines.map(
+      ({ role, machines, cores, memoryGb }) => `${machines} × ${role} (${cores} cores, ${memoryGb} GB)`,
+    )
+    const stored = disks.filter(({ name }) => name === 'events' || name === 'rollups')
+    const bytes = stored.reduce((sum, { bytesPerCopy }) => sum + bytesPerCopy, 0)
+    const peak = `${shorten(Math.ceil(clicksPerDay / 86_400))} / ${shorten(peakClicksPerSecond)}`
+    return [shorten(clicksPerDay), peak, parts.join('; '), formatBytes(bytes)]
+  })
+  return table('Clicks a day', ['Mean / peak a second', 'Machines', 'ClickHouse disk, one copy'], rows)
+}
+
+/** The days that clicks stay in a log of the shipped size. */
+function renderLog(figures: Figures): string {
+  const { value: bytes } = readBasis(figures).logBytes
+  const rows = [100_000, 500_000, 1_000_000, 3_000_000, 10_000_000, 50_000_000].map((clicksPerDay) => {
+    const days = Math.min(30, logBytesAtWatermark / (clicksPerDay * bytes))
+    return [shorten(clicksPerDay), Number(days.toPrecision(2))]
+  })
+  return table('Clicks a day', [`Days in the log, ${bytes} bytes each`], rows)
+}
+
+function runCommand(line: string): string {
+  return execFileSync(process.execPath, [server, ...line.split(' ')], { encoding: 'utf8' }).trimEnd()
 }
