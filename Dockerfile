@@ -40,6 +40,8 @@ COPY package.json LICENSE ./
 COPY contract contract
 COPY tracker tracker
 COPY server server
+# `tributary sizing` calculates from what the benches measured.
+COPY bench/figures.json bench/
 COPY --from=packages /app/server/node_modules server/node_modules
 COPY --from=site /app/dashboard/dist dashboard/dist
 COPY --from=site /app/docs/dist docs/dist

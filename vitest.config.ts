@@ -6,23 +6,26 @@ const unit = ['server/test/{floors,words}.test.ts', '{.ci,bench,contract,dashboa
 const long = [
   'e2e/audit-load.test.ts',
   'e2e/faults/**/*.test.ts',
-  'e2e/fuzz.test.ts',
   'e2e/hostile-tenant.test.ts',
-  'e2e/kill-*.test.ts',
-  'e2e/one-partner.test.ts',
-  'e2e/processes.test.ts',
   'e2e/redirect-faults.test.ts',
   'e2e/restore.test.ts',
   'server/src/features/auth/{enumeration,flood}.test.ts',
   'server/src/features/*/memory.test.ts',
+]
+/** Installations of their own whose processes die. They wait more than they work, so that two run at a time. */
+const deaths = [
+  'e2e/fuzz.test.ts',
+  'e2e/kill-*.test.ts',
+  'e2e/one-partner.test.ts',
+  'e2e/processes.test.ts',
   'server/src/features/*/takeover.test.ts',
 ]
 const dashboard = 'e2e/dashboard/**/*.test.ts'
 /** Stories that measure time, so that nothing runs beside them. */
-const timed = 'e2e/dashboard/{large-list,paste}.test.ts'
+const timed = 'e2e/dashboard/{events-speed,large-list,paste,speed}.test.ts'
 const installed = '**/node_modules/**'
 
-/** `unit` needs nothing; `engines` starts its own; `server`, `dashboard`, `deploy`, `e2e` and `long` share what the global setup starts. */
+/** `unit` needs nothing; `engines` starts its own; all others share what the global setup starts. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -44,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'server',
           include: ['server/**/*.test.ts'],
-          exclude: [installed, ...unit, ...long],
+          exclude: [installed, ...unit, ...long, ...deaths],
           globalSetup: 'server/test/global-setup.ts',
           testTimeout: 300_000,
           hookTimeout: 180_000,
@@ -76,13 +79,34 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['e2e/*.test.ts', timed],
-          exclude: [installed, ...long],
+          include: ['e2e/*.test.ts'],
+          exclude: [installed, ...long, ...deaths],
+          globalSetup: ['server/test/global-setup.ts', 'e2e/dashboard/global-setup.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'deaths',
+          include: deaths,
+          globalSetup: 'server/test/global-setup.ts',
+          maxWorkers: 2,
+          testTimeout: 600_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          name: 'timed',
+          include: [timed],
           globalSetup: ['server/test/global-setup.ts', 'e2e/dashboard/global-setup.ts'],
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -93,7 +117,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 120_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],

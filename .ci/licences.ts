@@ -15,7 +15,7 @@ const exceptions = [
     reason: 'a dependency of vite in vitest, used unchanged and not shipped',
   },
   {
-    name: /^(@axe-core\/playwright|axe-core)$/,
+    name: /^axe-core$/,
     licence: 'MPL-2.0',
     isOnlyForDevelopment: true,
     reason: 'finds accessibility faults in tests of pages, used unchanged and not shipped',

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { runNpmScript } from './npm-script.ts'
 
 const folder = join(import.meta.dirname, '../dashboard')
-const page = join(folder, 'dist/index.html')
+const page = join(folder, 'dist/share.html')
 
 /** Builds the dashboard, unless its last build is newer than every source file. */
 export async function buildDashboard(): Promise<void> {
-  const names = globSync('{index.html,package.json,*.ts,public/**,src/**/*.*}', { cwd: folder })
+  const names = globSync('{index.html,share.html,package.json,*.ts,public/**,src/**/*.*}', { cwd: folder })
   const newest = Math.max(...names.map((name) => statSync(join(folder, name)).mtimeMs))
   if ((statSync(page, { throwIfNoEntry: false })?.mtimeMs ?? 0) < newest) await runNpmScript('dashboard')
 }

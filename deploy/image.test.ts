@@ -97,6 +97,10 @@ describe('the steps of the Dockerfile, run in an empty folder', async () => {
     expect((await run(process.execPath, [link, '--help'], { env: { PATH: process.env.PATH } })).stdout).toContain(
       'serve',
     )
+    const size = ['sizing', '--clicks-per-day', '1M', '--links', '1M']
+    expect((await run(process.execPath, [link, ...size], { env: { PATH: process.env.PATH } })).stdout).toContain(
+      'npm run bench:pipeline',
+    )
   })
 })
 

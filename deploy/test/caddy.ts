@@ -8,8 +8,11 @@ import { startProgram, temporaryFolder } from './program.ts'
 
 export type Asked = { path?: string; method?: string; headers?: Record<string, string>; body?: string; from?: string }
 export type Caddy = AsyncDisposable & {
+  pid: number
   httpPort: number
   httpsPort: number
+  /** The certificate of this Caddy's authority. */
+  authority: Buffer
   /** Sends an HTTPS request to a host; its certificate must be issued by this Caddy's authority for that host. */
   ask(host: string, asked?: Asked): Promise<Answer>
   output(): string
@@ -39,8 +42,10 @@ export async function startCaddy(env: Record<string, string>): Promise<Caddy> {
   const authority = await readFile(join(folder.path, 'caddy/pki/authorities/local/root.crt'))
   const opened = parts.move()
   return {
+    pid: program.pid,
     httpPort,
     httpsPort,
+    authority,
     output: program.output,
     ask: (host, asked) => ask({ host: '127.0.0.1', port: httpsPort, servername: host, ca: authority }, host, asked),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),

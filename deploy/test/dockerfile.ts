@@ -79,7 +79,10 @@ async function copy(text: string, { context, folder, workFolder, ignored }: Copy
   }
 }
 
+/** As in Docker, the last pattern that matches a path or one of its folders decides; `!` includes it again. */
 async function readIgnored(context: string): Promise<(path: string) => boolean> {
   const lines = (await readFile(join(context, '.dockerignore'), 'utf8')).split('\n').filter(Boolean)
-  return (path) => path !== '' && lines.some((line) => matchesGlob(path, line))
+  const matches = (path: string, pattern: string): boolean =>
+    path !== '.' && path !== '' && (matchesGlob(path, pattern) || matches(dirname(path), pattern))
+  return (path) => lines.findLast((line) => matches(path, line.replace(/^!/, '')))?.startsWith('!') === false
 }

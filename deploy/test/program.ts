@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { projectFolder } from '../../engines/programs.ts'
 
-export type Program = AsyncDisposable & { output(): string; ended: Promise<unknown> }
+export type Program = AsyncDisposable & { pid: number; output(): string; ended: Promise<unknown> }
 export type Start = {
   command: string
   args: string[]
@@ -34,7 +34,7 @@ export async function startProgram({ command, args, env, answers }: Start): Prom
     output += error.message
   })
   const ended = once(child, 'exit')
-  const program = { output: () => output, ended, [Symbol.asyncDispose]: () => end(child) }
+  const program = { pid: child.pid ?? 0, output: () => output, ended, [Symbol.asyncDispose]: () => end(child) }
   const until = Date.now() + startWithinMs
   for (;;) {
     try {
