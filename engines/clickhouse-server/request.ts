@@ -106,7 +106,7 @@ const decoders: Record<string, () => Transform> = {
 
 function decodeBody(request: IncomingMessage): Readable {
   const decoder = decoders[String(request.headers['content-encoding'] ?? '').toLowerCase()]
-  // `pipeline` forwards errors of the request and the decoder, so that whoever reads gets them.
+  // `pipeline` forwards errors of the request and the decoder, so that the reader gets them.
   return decoder ? pipeline(request, decoder(), () => {}) : request
 }
 

@@ -40,8 +40,10 @@ function useScrolled(): boolean {
   const [isScrolled, setScrolled] = useState(false)
   useEffect(() => {
     const listen = () => setScrolled(scrollY > scrolledPx)
-    addEventListener('scroll', listen, { passive: true })
-    return () => removeEventListener('scroll', listen)
+    // Captured, to be read before the table draws rows: a read after that would lay out the page again.
+    const options = { capture: true, passive: true }
+    addEventListener('scroll', listen, options)
+    return () => removeEventListener('scroll', listen, options)
   }, [])
   return isScrolled
 }
