@@ -37,6 +37,7 @@ describe.skipIf(lacksBrowser)('keys', () => {
     expect(key).toMatch(/^trib_/)
     expect(await status(callWith(key)('createTag', { body: { name: 'by key' } }))).toBe(200)
     await drawer.getByRole('button', { name: 'I have stored the key' }).click()
+    await drawer.waitFor({ state: 'hidden' })
     await item(page, 'Shop').getByText('machine').waitFor()
     expect(await page.getByText(key).count()).toBe(0)
     await item(page, 'Shop').getByRole('button', { name: 'Actions for Shop' }).click()
