@@ -15,7 +15,7 @@ const row = fc.record({
   at: fc.integer({ min: 0, max: Date.UTC(2299, 0, 1) }),
   number: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
   bits: fc.nat(65_535),
-  ip: fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('', 'none', '::ffff:192.0.2.1', '1.2.3')),
+  ip: fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('', 'none', '::ffff:192.0.2.1', '::192.0.2.1', '1.2.3')),
 })
 
 test('ClickHouse stores what was written', async () => {

@@ -75,6 +75,14 @@ function writeAddress(buffer: Buffer, at: number, text: string): void {
     buffer[at + 11] = 255
     for (const [index, part] of text.split('.').entries()) buffer[at + 12 + index] = Number(part)
   } else if (isIPv6(text)) {
-    buffer.set(ipaddr.parse(text).toByteArray(), at)
+    buffer.set(ipaddr.parse(text.replace(ipv4Tail, toGroups)).toByteArray(), at)
   }
+}
+
+const ipv4Tail = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/
+
+/** The IPv4 address at the end of an IPv6 address as two groups: ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`. */
+function toGroups(_: string, ...parts: string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = parts.map(Number)
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
 }
