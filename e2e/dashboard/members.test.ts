@@ -15,7 +15,7 @@ describe.skipIf(lacksBrowser)('members, invites and roles', () => {
   afterAll(() => visiting?.[Symbol.asyncDispose]())
 
   const { api } = inject('server')
-  const item = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })
+  const item = (page: Page, text: string) => page.getByRole('main').getByRole('listitem').filter({ hasText: text })
 
   test('the table of roles says what the contract says', async () => {
     const { page, open, problems } = await visiting.visit({ role: 'viewer' })

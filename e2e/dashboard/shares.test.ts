@@ -197,7 +197,7 @@ describe.skipIf(lacksBrowser)('shares', () => {
     await share({ folderId: folder.id, title: 'Two', password: 'sesame', endsAt: '2020-01-01T00:00:00Z' })
     const { page, open, problems } = await visiting.visit({ workspace })
     await open('/settings/shares')
-    const row = (title: string) => page.getByRole('listitem').filter({ hasText: title })
+    const row = (title: string) => page.getByRole('main').getByRole('listitem').filter({ hasText: title })
     await row('One').getByText(link.shortLink, { exact: true }).waitFor()
     await row('Two').getByText('Ended').waitFor()
     await page.getByRole('button', { name: 'Edit page: One' }).click()

@@ -13,7 +13,7 @@ describe.skipIf(lacksBrowser)('keys', () => {
 
   const { api } = inject('server')
   const patience = { timeout: 20_000 }
-  const item = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text })
+  const item = (page: Page, text: string) => page.getByRole('main').getByRole('listitem').filter({ hasText: text })
   const callWith = (token: string) => createClient({ url: api, token })
   const status = (work: Promise<unknown>) =>
     work.then(

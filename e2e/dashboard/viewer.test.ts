@@ -32,7 +32,7 @@ describe.skipIf(lacksBrowser)('a viewer', () => {
     await owner.getByLabel('E-mail addresses').fill(email)
     await owner.getByLabel('Role').selectOption('viewer')
     await owner.getByRole('button', { name: 'Send invite' }).click()
-    await owner.getByRole('listitem').filter({ hasText: email }).waitFor()
+    await owner.getByRole('main').getByRole('listitem').filter({ hasText: email }).waitFor()
 
     const page = await join(workspace, email)
     const sent = watchRefused(page)
