@@ -17,8 +17,8 @@ import { readProcesses, watchMemory } from './hostile/watch.ts'
 /** The full load with `npm run test:fat`; in CI a twentieth of it. */
 const isFull = process.env.HOSTILE === 'full'
 const size = isFull
-  ? { leads: 2_000, links: 2_000, webhooks: 100, pages: 200 }
-  : { leads: 100, links: 100, webhooks: 10, pages: 20 }
+  ? { leads: 2_000, links: 2_000, webhooks: 100, pages: 200, bodyStep: 1 }
+  : { leads: 100, links: 100, webhooks: 10, pages: 20, bodyStep: 4 }
 const mostMilliseconds = 500
 /** The `mem_limit` of the server in compose.yaml, in megabytes. */
 const mostMegabytes = 900

@@ -18,7 +18,7 @@ export const fullFaults: Fault[] = [
   // As in `deploy/nats/start.sh`: a stream whose write failed rejects messages until NATS restarts.
   { name: 'NATS disk full, restarted with space', happen: fillDisk('nats', { restart: true }) },
   { name: 'ClickHouse disk full', happen: fillDisk('clickhouse') },
-  { name: 'PostgreSQL disk full', happen: fillDisk('postgres') },
+  { name: 'PostgreSQL disk full', happen: fillDisk('postgres'), isFullOnly: true },
   { name: 'PostgreSQL exits on its full disk', happen: fillDisk('postgres', { kill: true }) },
   { name: 'Valkey memory full', happen: fillValkey, withoutRepeats: true },
 ]
