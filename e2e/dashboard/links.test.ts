@@ -2,7 +2,7 @@ import { createClient } from '@tributary/contract/client'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { buildLink, buildWorkspace } from '../../server/test/build.ts'
-import { eachWidth, expectAccessible, lacksBrowser, openBrowser, type Visiting, widths } from './browser.ts'
+import { eachWidth, expectAccessible, lacksBrowser, openBrowser, patienceMs, type Visiting, widths } from './browser.ts'
 
 describe.skipIf(lacksBrowser)('links', () => {
   let visiting: Visiting
@@ -128,7 +128,7 @@ describe.skipIf(lacksBrowser)('links', () => {
     await call('updateLink', { params: { linkId: link.id }, body: { comments: 'theirs' } })
     await editor.getByRole('button', { name: 'Save and copy' }).click()
     await editor.getByRole('button', { name: 'Load again' }).click()
-    await page.waitForFunction('[...document.querySelectorAll("textarea")].some((one) => one.value === "theirs")')
+    await expect.poll(() => editor.getByLabel('Comment').inputValue(), { timeout: patienceMs }).toBe('theirs')
     expect(problems).toEqual([])
   })
 

@@ -49,7 +49,7 @@ describe.skipIf(lacksBrowser)('the shell by keyboard', () => {
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type('dark')
     await page.keyboard.press('Enter')
-    await page.waitForFunction('document.documentElement.dataset.theme === "dark"')
+    await page.locator('html[data-theme="dark"]').waitFor()
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type('go to settings')
     await page.keyboard.press('Enter')

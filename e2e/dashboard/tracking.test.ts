@@ -85,7 +85,7 @@ describe.skipIf(lacksBrowser)('tracking', () => {
     await page.getByText('The server can’t read the page.').waitFor()
     await check(page, site)
     // Until then the link is that of the check before.
-    await state(page, `${site}/`).waitFor()
+    await state(page, site).waitFor()
     const opened = context.waitForEvent('page')
     await page.getByRole('link', { name: 'Open the page' }).click()
     await opened
