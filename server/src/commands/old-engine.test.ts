@@ -37,7 +37,7 @@ async function startNatsOf(version: string, url: string): Promise<string> {
     sockets.push(client, nats)
     for (const socket of [client, nats]) socket.on('error', () => {})
     nats.on('data', (chunk) => {
-      client.write(chunk.toString('latin1').replace(/^(INFO \{.*?"version":")[^"]*/, `$1${version}`), 'latin1')
+      client.write(chunk.toString('latin1').replace(/^(INFO \{.*?"version":")[^"]*/m, `$1${version}`), 'latin1')
     })
     client.pipe(nats)
   })
