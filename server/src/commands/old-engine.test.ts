@@ -16,7 +16,7 @@ test.each<[string, Record<string, string>]>([
 ])(
   '`tributary %s` with %j ends with one sentence when NATS is too old',
   async (command, settings) => {
-    const NATS_URL = await startNatsOf('2.9.10', environment.NATS_URL ?? '')
+    const NATS_URL = await startOldNats('2.9.10', environment.NATS_URL ?? '')
     const env = { PATH: process.env.PATH, ...environment, OPS_PORT: '0', REDIRECT_PORT: '0', ...settings, NATS_URL }
     const child = spawn(process.execPath, [main, command], { env, stdio: ['ignore', 'ignore', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -29,7 +29,7 @@ test.each<[string, Record<string, string>]>([
 )
 
 /** The NATS server of this test run, which says that it has another version. */
-async function startNatsOf(version: string, url: string): Promise<string> {
+async function startOldNats(version: string, url: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const sockets: Socket[] = []
   const server = createServer((client) => {

@@ -73,7 +73,7 @@ test('a redirect ignores ClickHouse, which it never uses', async () => {
 
 test('only a worker warns: once of each newer engine, and once of ClickHouse in a Node process in production', async () => {
   const nats = { name: 'NATS', least: '2.1', newest: '2.2' }
-  const warningsOf = async (role: 'api' | 'redirect' | 'worker', ENVIRONMENT: 'production' | 'development') => {
+  const readWarnings = async (role: 'api' | 'redirect' | 'worker', ENVIRONMENT: 'production' | 'development') => {
     const lines: string[] = []
     const destination = { write: (line: string) => void lines.push(line) }
     const config = { ...platform.config, ROLES: [role], ENVIRONMENT }
@@ -82,8 +82,8 @@ test('only a worker warns: once of each newer engine, and once of ClickHouse in 
     return lines.map((line) => JSON.parse(line).msg)
   }
   const newer = expect.stringMatching(/^NATS 2\.\d+\.\d+ is newer than 2\.2, .*upgrade Tributary/)
-  expect(await warningsOf('worker', 'production')).toEqual([newer, inProcessProblem])
-  expect(await warningsOf('worker', 'development')).toEqual([newer])
-  expect(await warningsOf('api', 'production')).toEqual([])
-  expect(await warningsOf('redirect', 'production')).toEqual([])
+  expect(await readWarnings('worker', 'production')).toEqual([newer, inProcessProblem])
+  expect(await readWarnings('worker', 'development')).toEqual([newer])
+  expect(await readWarnings('api', 'production')).toEqual([])
+  expect(await readWarnings('redirect', 'production')).toEqual([])
 })

@@ -56,8 +56,9 @@ export async function readEngines(
   }
 }
 
-/** Visitors wait for a redirect that restarts, so that it asks an engine that hangs for a shorter time. */
-const startWithinMs = { redirect: 1_000, others: 3_000 }
+const startWithinMs = 3_000
+/** Shorter, because visitors wait for their process while it restarts. */
+const visitorsWithinMs = 1_000
 
 /**
  * Throws if an engine is too old, and logs warnings. An engine that does not answer is not checked, because roles start
@@ -68,10 +69,10 @@ export async function requireSupportedEngines(
   { supported = supportedVersions, withinMs }: { supported?: Supported; withinMs?: number } = {},
 ): Promise<void> {
   const { config, log } = platform
-  const isRedirect = servesVisitorsOnly(config)
+  const servesVisitors = servesVisitorsOnly(config)
   const { versions, isClickHouseInProcess } = await readEngines(platform, {
-    withinMs: withinMs ?? startWithinMs[isRedirect ? 'redirect' : 'others'],
-    withClickHouse: !isRedirect,
+    withinMs: withinMs ?? (servesVisitors ? visitorsWithinMs : startWithinMs),
+    withClickHouse: !servesVisitors,
   })
   const verdicts = judgeVersions(versions, supported)
   if (!config.ROLES.includes('worker')) return
@@ -92,10 +93,10 @@ export function judgeVersions(versions: FoundVersions, supported = supportedVers
 
 /** Compares as many numbers as `expected` has: 26.7.2.1 equals 26.7. */
 function compareVersions(found: string, expected: string): number {
-  const [numbers = [], wanted = []] = [found, expected].map((text) =>
+  const [numbers = [], least = []] = [found, expected].map((text) =>
     (/\d+(\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number),
   )
-  for (const [index, number] of wanted.entries()) {
+  for (const [index, number] of least.entries()) {
     const difference = (numbers[index] ?? 0) - number
     if (difference !== 0) return difference
   }
