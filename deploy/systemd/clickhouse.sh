@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2154
-# Sourced by install.sh: chooses between ClickHouse's own server and the in-process engine, and moves events to the server.
+# Sourced by install.sh: chooses between ClickHouse's own server and the in-process engine.
 # apt decides by the package sources of this machine; nothing is fetched from elsewhere.
 least_clickhouse=25.3
 clickhouse_folder=/etc/clickhouse-server
@@ -11,15 +11,13 @@ choose_clickhouse() {
   clickhouse=in-process clickhouse_unit=tributary-clickhouse
   candidate=$(clickhouse_candidate)
   if [ -z "$candidate" ]; then
-    if $move; then fail "apt has no clickhouse-server $least_clickhouse or newer; add its package source first: $guide"; fi
     say "ClickHouse runs in process, which is for development and trials. For production, add the package source of its server: $guide"
     return
   fi
-  if uses_in_process && ! $move; then
-    say "ClickHouse stays in process, because its events have to be moved to the server $candidate: add --clickhouse-server to do so, see $guide"
+  if uses_in_process; then
+    say "ClickHouse stays in process, because its events are not moved to the server $candidate, see $guide"
     return
   fi
-  if ! uses_in_process; then move=false; fi
   clickhouse=server clickhouse_unit=clickhouse-server
   say "using clickhouse-server $candidate"
 }
@@ -50,49 +48,4 @@ configure_clickhouse_server() {
   install -m 644 deploy/systemd/clickhouse-server.conf "$units/clickhouse-server.service.d/tributary.conf"
   if [ ! -e "$clickhouse_settings" ]; then install -m 600 /dev/null "$clickhouse_settings"; fi
   keep_setting "$clickhouse_settings" CLICKHOUSE_PASSWORD "$(setting "$settings" CH_PASSWORD)"
-}
-
-# Stops a server that an interrupted move has left, because the in-process engine needs its port.
-undo_clickhouse_server() {
-  if [ ! -e "$units/clickhouse-server.service.d/tributary.conf" ]; then return; fi
-  systemctl disable --quiet --now clickhouse-server
-  rm -r "$units/clickhouse-server.service.d"
-}
-
-# Stops Tributary and copies all data, while the in-process engine still runs.
-save_events() {
-  saved=/var/lib/tributary/before-clickhouse-server-$(date +%Y%m%d%H%M%S)
-  say "stopping Tributary and making a backup in $saved"
-  systemctl stop tributary
-  if ! tributary backup "$saved"; then
-    systemctl start tributary
-    fail 'the backup failed; nothing was changed, and Tributary runs again'
-  fi
-  systemctl disable --quiet --now tributary-clickhouse
-}
-
-# Loads the copy into the server. If that fails, the in-process engine, whose data is unchanged, serves again. Its unit is
-# removed last: until then, another run of install.sh returns to it.
-load_events() {
-  say 'moving the events to the ClickHouse server'
-  if wait_for_clickhouse && tributary restore "$saved" --replace; then
-    rm "$units/tributary-clickhouse.service"
-    return
-  fi
-  clickhouse=in-process clickhouse_unit=tributary-clickhouse
-  undo_clickhouse_server
-  install_units
-  systemctl daemon-reload
-  systemctl enable --quiet tributary-clickhouse
-  systemctl start tributary-clickhouse tributary
-  fail "the events were not moved; Tributary runs with the in-process engine again, and the backup is in $saved"
-}
-
-wait_for_clickhouse() {
-  tries=0
-  until curl --silent --fail --output /dev/null http://127.0.0.1:8123/ping; do
-    tries=$((tries + 1))
-    if [ $tries -ge 60 ]; then say 'the ClickHouse server does not answer on port 8123' && return 1; fi
-    sleep 1
-  done
 }

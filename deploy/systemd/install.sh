@@ -10,13 +10,8 @@ cd "$here"
 settings=/etc/tributary/tributary.env
 caddy_settings=/etc/tributary/caddy.env
 units=/etc/systemd/system
-move=false
 
 main() {
-  for option in "$@"; do
-    shift
-    if [ "$option" = --clickhouse-server ]; then move=true; else set -- "$@" "$option"; fi
-  done
   read_options "$@"
   if [ "$(id -u)" -ne 0 ]; then fail 'run this as root: sudo deploy/systemd/install.sh'; fi
   ask_names $settings
@@ -26,8 +21,6 @@ main() {
   add_user
   if ! runuser -u tributary -- test -r server/src/main.ts; then fail "the user tributary can't read $here; move it to /opt/tributary"; fi
   write_settings
-  if ! $start; then move=false; fi
-  if $move; then save_events; fi
   install_units
   if $start; then
     make_database
@@ -39,14 +32,11 @@ main() {
 usage() {
   cat <<'TEXT'
 deploy/systemd/install.sh [--domain go.example.com] [--email you@example.com] [--unattended] [--settings-only]
-  [--clickhouse-server]
 
   --domain         domain of the short links; the API is at api.<domain>. Both must resolve to this server
   --email          contact address for the certificate authority; `internal` for certificates of Caddy's own authority
   --unattended     never prompt; the default without a terminal
   --settings-only  write /etc/tributary and the units, install and start nothing
-  --clickhouse-server
-                   move the events from the in-process engine to the ClickHouse server. Tributary stops for minutes
 TEXT
 }
 
@@ -133,13 +123,10 @@ start_services() {
   say 'starting the services'
   systemctl daemon-reload
   engines="tributary-nats $clickhouse_unit tributary-valkey"
-  if [ $clickhouse = in-process ]; then undo_clickhouse_server; fi
   # shellcheck disable=SC2086
   systemctl enable --quiet postgresql caddy $engines tributary
   # shellcheck disable=SC2086
-  systemctl restart $engines
-  if $move; then load_events; fi
-  systemctl restart tributary
+  systemctl restart $engines tributary
   systemctl restart caddy
   tries=0
   until node_modules/.bin/node -e 'fetch("http://127.0.0.1:3002/readyz").then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))'; do
@@ -159,7 +146,6 @@ Tributary runs. Both names must resolve to this server: $domain and api.$domain
 
 Keep a copy of $settings: without its keys a backup is of no use.
 TEXT
-  if $move; then say "the events are in the ClickHouse server; run: tributary verify. Then delete /var/lib/tributary/clickhouse and $saved"; fi
 }
 
 main "$@"
