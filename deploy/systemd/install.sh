@@ -1,20 +1,23 @@
 #!/bin/sh
-# Installs Tributary without Docker on Debian 12 or newer: databases from Debian and npm, run by systemd. Run it as root from a
-# checkout, as often as you like; it keeps existing settings in /etc/tributary. It replaces Caddy's configuration, so use a dedicated machine.
+# Installs Tributary without Docker on Debian 12 or newer: databases from Debian, ClickHouse from its own package source or
+# else from npm, run by systemd. Run it as root from a checkout, as often as you like; it keeps existing settings in
+# /etc/tributary. It replaces Caddy's configuration, so use a dedicated machine.
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$here"
 . deploy/settings.sh
+. deploy/systemd/clickhouse.sh
 settings=/etc/tributary/tributary.env
 caddy_settings=/etc/tributary/caddy.env
 units=/etc/systemd/system
-services='tributary-nats tributary-clickhouse tributary-valkey tributary'
 
 main() {
   read_options "$@"
   if [ "$(id -u)" -ne 0 ]; then fail 'run this as root: sudo deploy/systemd/install.sh'; fi
   ask_names $settings
   if $start; then install_programs; fi
+  choose_clickhouse
+  if $start && [ $clickhouse = server ]; then install_clickhouse_server; fi
   add_user
   if ! runuser -u tributary -- test -r server/src/main.ts; then fail "the user tributary can't read $here; move it to /opt/tributary"; fi
   write_settings
@@ -86,9 +89,8 @@ write_settings() {
 
 install_units() {
   install -d $units/caddy.service.d
-  for service in $services; do
-    sed "s|/opt/tributary|$here|g" "deploy/systemd/$service.service" >"$units/$service.service"
-  done
+  if [ $clickhouse = server ]; then configure_clickhouse_server; else install_unit tributary-clickhouse; fi
+  for service in tributary-nats tributary-valkey tributary; do install_unit $service; done
   sed "s|/opt/tributary|$here|g" deploy/systemd/caddy.conf >$units/caddy.service.d/tributary.conf
   cat >/usr/local/bin/tributary <<TEXT
 #!/bin/sh
@@ -96,6 +98,10 @@ install_units() {
 exec runuser -u tributary -- '$here/node_modules/.bin/node' --env-file=$settings '$here/server/src/main.ts' "\$@"
 TEXT
   chmod 755 /usr/local/bin/tributary
+}
+
+install_unit() {
+  sed "s|/opt/tributary|$here|g; s|tributary-clickhouse\.service|$clickhouse_unit.service|g" "deploy/systemd/$1.service" >"$units/$1.service"
 }
 
 make_database() {
@@ -116,10 +122,11 @@ as_postgres() {
 start_services() {
   say 'starting the services'
   systemctl daemon-reload
+  engines="tributary-nats $clickhouse_unit tributary-valkey"
   # shellcheck disable=SC2086
-  systemctl enable --quiet postgresql caddy $services
+  systemctl enable --quiet postgresql caddy $engines tributary
   # shellcheck disable=SC2086
-  systemctl restart $services
+  systemctl restart $engines tributary
   systemctl restart caddy
   tries=0
   until node_modules/.bin/node -e 'fetch("http://127.0.0.1:3002/readyz").then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))'; do

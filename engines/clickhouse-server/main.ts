@@ -1,4 +1,4 @@
-// ClickHouse's HTTP interface over chdb, which is ClickHouse inside this process. For development and tests: one user,
+// ClickHouse's HTTP interface over chdb, which is ClickHouse inside this process. For development and trials: one user,
 // no replication, no native protocol. Start it with UV_THREADPOOL_SIZE above CH_CONCURRENCY: each query holds a thread.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +11,8 @@ import { readQueryRequest, requireCredentials } from './request.ts'
 import { openSpool } from './spool.ts'
 
 const { env } = process
+const productionWarning =
+  'This in-process ClickHouse is for development and trials. Install the ClickHouse server: docs/guides/self-hosting.md, "The ClickHouse server"'
 const path = env.CH_PATH ?? './clickhouse-data'
 const port = Number(env.CH_PORT ?? 8123)
 const expected = { user: env.CH_USER ?? 'default', password: env.CH_PASSWORD ?? '' }
@@ -31,6 +33,7 @@ server.keepAliveTimeout = 30_000
 server.listen(port, '127.0.0.1', () => {
   const { port: chosenPort } = server.address() as AddressInfo
   console.log(`ClickHouse ${chdb.version} (chdb) listens on http://127.0.0.1:${chosenPort}, data in ${path}`)
+  if (env.NODE_ENV === 'production') console.warn(productionWarning)
 })
 process.once('SIGTERM', stop)
 process.once('SIGINT', stop)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import fc from 'fast-check'
@@ -248,6 +249,21 @@ test('data survives kill -9 and a restart', async () => {
   await stopServer('SIGKILL')
   await startServer(new URL(url).port)
   expect(await rows('SELECT id FROM kept')).toEqual([{ id: 7 }])
+})
+
+test('warns once in production, and says what to install', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'tributary-clickhouse-'))
+  const env = { ...process.env, NODE_ENV: 'production', CH_PATH: own, CH_PORT: '0', UV_THREADPOOL_SIZE: '24' }
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const warnings = text(child.stderr)
+  await once(createInterface(child.stdout), 'line')
+  child.kill('SIGTERM')
+  const lines = (await warnings).split('\n').filter((line) => line.includes('development and trials'))
+  expect(lines).toEqual([expect.stringContaining('Install the ClickHouse server: docs/guides/self-hosting.md')])
+  await rm(own, { recursive: true, force: true })
 })
 
 async function startServer(port: string) {

@@ -3,6 +3,7 @@ import { startBeat } from '../features/operator/beat.ts'
 import { type Channel, openChannel } from '../platform/channel.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import type { Platform } from '../platform/context.ts'
+import { requireSupportedEngines } from '../platform/engine-versions.ts'
 import { openPlatform } from '../platform/handles.ts'
 import { figures, readiness } from '../platform/health.ts'
 import type { Log } from '../platform/log.ts'
@@ -22,6 +23,7 @@ const exitMarginMs = 5_000
 export async function startRole(config: Config, log: Log): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack()
   const platform = started.use(await openRolePlatform(config, log, 0))
+  await requireSupportedEngines(platform)
   const tlsHosts = started.use(openTlsHosts({ ...platform, db: platform.lookups }))
   const isAllowed = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
   started.use(await startOps(platform, reportProcess(platform), { '/internal/tls-allowed': isAllowed }))
@@ -55,6 +57,7 @@ export async function runSupervised(config: Config, log: Log, slot: number, sign
 
   async function start(started: AsyncDisposableStack): Promise<void> {
     const platform = started.use(await openRolePlatform(config, log, slot))
+    await requireSupportedEngines(platform)
     resolve({ platform, tlsHosts: started.use(openTlsHosts({ ...platform, db: platform.lookups })) })
     await prepareStreams(platform, channel)
     started.use(await startWork(platform))

@@ -33,8 +33,8 @@ async function serveUntilStopped(): Promise<void> {
     const signal = await Promise.race([stopped, serving.ready.then(() => stopped)])
     log.info({ signal }, 'Stopping')
   } catch (error) {
-    // The child process that rejected its settings has logged the reason.
-    log.error({ error: (error as Error).message }, 'child process rejected its settings, stopping')
+    // The child process has logged the reason.
+    log.error({ error: (error as Error).message }, 'child process refused to start, stopping')
     process.exitCode = 1
   }
 }

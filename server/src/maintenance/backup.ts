@@ -2,9 +2,11 @@ import { eventTables } from '../features/event-storage/service.ts'
 import { pauseAllIngest } from '../features/ingest/service.ts'
 import { partnerAttributesTable } from '../features/partner-attributes/service.ts'
 import { pauseExport } from '../features/track/service.ts'
+import { readServer } from '../platform/clickhouse.ts'
 import { conflict, invalid } from '../platform/errors.ts'
 import { appliedMigrations } from '../platform/migrate.ts'
 import type { ObjectStorage } from '../platform/object-storage.ts'
+import { postgresVersion } from '../platform/postgres.ts'
 import { splitChunks } from './archive/chunks.ts'
 import {
   type BackupFile,
@@ -34,7 +36,6 @@ import {
   selectEventTables,
   selectSequences,
   selectTables,
-  selectVersions,
   syncReplicas,
 } from './store.ts'
 
@@ -136,7 +137,7 @@ async function write(
   const made: Manifest = {
     format: 1,
     madeAt: madeAt.toISOString(),
-    versions: await selectVersions(db, clickhouse),
+    versions: { postgres: await postgresVersion(db), clickhouse: (await readServer(clickhouse)).version },
     migrations: await appliedMigrations(config),
     keys,
     encrypted: key !== undefined,

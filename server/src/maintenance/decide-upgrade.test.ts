@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'vitest'
-import { judgeMigrations, judgeTransactions, judgeVersions } from './decide-upgrade.ts'
+import { judgeEngines, judgeMigrations, judgeTransactions } from './decide-upgrade.ts'
 
-test.each([
-  ['as tested', { postgres: '18.4', clickhouse: '26.7.2.1', nats: '2.15.0', valkey: '8.0.1' }, []],
-  [
-    'the oldest',
-    { postgres: '15.14 (Debian 15.14-0+deb12u1)', clickhouse: '25.3.1.1', nats: '2.12.0', valkey: '7.0.15' },
-    [],
-  ],
-  [
-    'too old',
-    { postgres: '14.2', clickhouse: '24.8.1', nats: '2.9.10', valkey: '6.2' },
-    ['postgres', 'clickhouse', 'nats', 'valkey'],
-  ],
-  ['one down', { postgres: '18', clickhouse: '26.7', nats: '2.15', valkey: '' }, ['valkey']],
-])('versions of the engines: %s', (_, versions, bad) => {
-  const checks = judgeVersions(versions)
-  expect(checks.filter(({ verdict }) => verdict !== 'ok').map(({ check }) => check)).toEqual(bad)
+describe('the check of engines', () => {
+  const tested = { postgres: '18.4', clickhouse: '26.7.2.1', nats: '2.15.0', valkey: '8.0.1' }
+  const judge = (versions: Parameters<typeof judgeEngines>[0]['versions'], inProcess = false, isProduction = true) =>
+    judgeEngines({ versions: { ...tested, ...versions }, isClickHouseInProcess: inProcess }, isProduction)
+
+  test.each<[string, Parameters<typeof judge>, string[]]>([
+    ['as tested', [{}], ['ok', 'ok', 'ok', 'ok']],
+    ['one is too old', [{ nats: '2.9.10' }], ['ok', 'problem', 'ok', 'ok']],
+    ['one is newer', [{ clickhouse: '27.1.1.1' }], ['ok', 'ok', 'ok', 'warning']],
+    ['one is down', [{ valkey: undefined }], ['ok', 'ok', 'problem', 'ok']],
+    ['ClickHouse in a Node process, in production', [{}, true], ['ok', 'ok', 'ok', 'ok', 'warning']],
+    ['ClickHouse in a Node process, in development', [{}, true, false], ['ok', 'ok', 'ok', 'ok']],
+  ])('%s', (_, input, expected) => {
+    const checks = judge(...input)
+    expect(checks.map(({ verdict }) => verdict)).toEqual(expected)
+    expect(checks.every(({ verdict, next }) => (verdict === 'ok') === (next === undefined))).toBe(true)
+  })
 })
 
 describe('the check of migrations', () => {

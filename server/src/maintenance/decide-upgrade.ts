@@ -1,28 +1,35 @@
+import {
+  type Engine,
+  type FoundEngines,
+  inProcessProblem,
+  judgeVersion,
+  supportedVersions,
+} from '../platform/engine-versions.ts'
+
 export type Verdict = 'ok' | 'warning' | 'problem'
 export type Check = { check: string; verdict: Verdict; found: string; next?: string }
 
-export type Versions = { postgres: string; clickhouse: string; nats: string; valkey: string }
 type Migration = { engine: string; name: string; checksum: string }
 export type Transaction = { pid: number; program: string; seconds: number }
 
-// The minimum versions of PostgreSQL, ClickHouse, NATS and Valkey: Tributary was never tested with older ones.
-const least: Record<keyof Versions, { version: string; verdict: Verdict }> = {
-  postgres: { version: '15', verdict: 'problem' },
-  clickhouse: { version: '25.3', verdict: 'warning' },
-  nats: { version: '2.12', verdict: 'problem' },
-  valkey: { version: '7.0', verdict: 'problem' },
+export function judgeEngines({ versions, isClickHouseInProcess }: FoundEngines, isProduction: boolean): Check[] {
+  const checks = (Object.keys(supportedVersions) as Engine[]).map((check): Check => {
+    const found = versions[check]
+    if (!found) return { check, verdict: 'problem', found: 'no answer', next: `Check that ${check} is running.` }
+    const { verdict, problem } = judgeVersion(check, found)
+    return { check, verdict: verdicts[verdict], found, ...(problem && { next: problem }) }
+  })
+  if (!isClickHouseInProcess || !isProduction) return checks
+  const inProcess: Check = {
+    check: 'clickhouse',
+    verdict: 'warning',
+    found: 'in a Node process',
+    next: inProcessProblem,
+  }
+  return [...checks, inProcess]
 }
 
-export function judgeVersions(versions: Versions): Check[] {
-  return (Object.keys(least) as (keyof Versions)[]).map((engine) => {
-    const { version, verdict } = least[engine]
-    const found = versions[engine]
-    if (!found)
-      return { check: engine, verdict: 'problem', found: 'no answer', next: `Check that ${engine} is running.` }
-    if (!isOlder(found, version)) return { check: engine, verdict: 'ok', found }
-    return { check: engine, verdict, found, next: `Upgrade ${engine} to ${version} or newer first.` }
-  })
-}
+const verdicts = { supported: 'ok', newer: 'warning', 'too old': 'problem' } as const
 
 export function judgeMigrations(known: Migration[], applied: Migration[]): Check[] {
   const there = new Map(applied.map((file) => [migrationName(file), file.checksum]))
@@ -59,17 +66,6 @@ export function judgeTransactions(long: Transaction[]): Check {
     found,
     next: 'A migration may have to wait for these transactions. Let them end first.',
   }
-}
-
-function isOlder(found: string, least: string): boolean {
-  const [numbers, expected] = [found, least].map((text) =>
-    (/\d+(\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number),
-  )
-  for (const [index, number] of (expected ?? []).entries()) {
-    const difference = (numbers?.[index] ?? 0) - number
-    if (difference !== 0) return difference < 0
-  }
-  return false
 }
 
 function migrationName({ engine, name }: Migration): string {

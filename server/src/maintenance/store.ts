@@ -231,15 +231,6 @@ async function command({ clickhouse }: ClickHouseHandles, statement: string): Pr
   await clickhouse.command({ query: statement, clickhouse_settings: unlimited })
 }
 
-export async function selectVersions(
-  db: Db,
-  clickhouse: ClickHouse,
-): Promise<{ postgres: string; clickhouse: string }> {
-  const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(db)
-  const [found] = await query<{ version: string }>(clickhouse, 'SELECT version() AS version', {})
-  return { postgres: rows[0]?.version ?? '', clickhouse: found?.version ?? '' }
-}
-
 /** PostgreSQL transactions that have been open for more than a minute. */
 export async function selectLongTransactions(db: Db): Promise<Transaction[]> {
   const result = await sql<Transaction>`

@@ -30,6 +30,14 @@ export function openClickHouse(
   return Object.assign(client, { onStatement })
 }
 
+/** The version of the server, and whether it is `engines/clickhouse-server`, which runs in a Node process. */
+export async function readServer(clickhouse: ClickHouse): Promise<{ version: string; isInProcess: boolean }> {
+  const result = await clickhouse.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' })
+  const [row] = await result.json<{ version: string }>()
+  const displayName = result.response_headers['x-clickhouse-server-display-name']
+  return { version: row?.version ?? '', isInProcess: displayName === 'chdb' }
+}
+
 /** Limits of a ClickHouse statement: seconds, bytes of memory, rows read, bytes from which on it groups on disk. */
 export type QueryLimits = Partial<
   Pick<

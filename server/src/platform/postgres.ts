@@ -98,6 +98,11 @@ export function openPostgres(
   return db
 }
 
+export async function postgresVersion(db: AllWorkspacesDb): Promise<string> {
+  const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(db)
+  return rows[0]?.version ?? ''
+}
+
 /** Names of statements by their text. */
 const preparedNames = new Map<string, string>()
 

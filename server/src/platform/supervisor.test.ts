@@ -73,7 +73,7 @@ describe('a supervised process', () => {
 
   test('that exits because of invalid settings fails the start', async () => {
     const { supervisor } = await start('process.exit(78)')
-    await expect(supervisor.ready).rejects.toThrow("The test can't start with these settings.")
+    await expect(supervisor.ready).rejects.toThrow('The test refused to start.')
   })
 
   test('that does not stop is killed', async () => {

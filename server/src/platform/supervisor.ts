@@ -33,7 +33,7 @@ export type SupervisedProcess = {
 export type Asking = { ended: Promise<void> }
 export type Supervisor = AsyncDisposable & {
   processes: SupervisedProcess[]
-  /** Resolves when every process has been up once; rejects when one exits with invalid settings before that. */
+  /** Resolves when every process has been up once; rejects when one refuses to start before that. */
   ready: Promise<void>
 }
 type Options = {
@@ -44,7 +44,7 @@ type Options = {
   answers: Record<string, (asking: Asking) => unknown>
 }
 
-/** Exit code for invalid settings (EX_CONFIG of sysexits.h), which a restart can't fix. */
+/** Exit code for invalid settings or an engine that is too old (EX_CONFIG of sysexits.h): a restart can't fix them. */
 export const refusedSettingsCode = 78
 const firstDelayMs = 250
 const longestDelayMs = 30_000
@@ -159,7 +159,7 @@ function manage(plan: ProcessPlan, { log, answers, stopWithinMs }: Options) {
     Object.assign(state, { pid: null, up: false, problem: reason })
     if (isStopping) return
     // The process has logged the reason. Rejecting has no effect after the process was up once.
-    if (code === refusedSettingsCode) wasUp.reject(new ConfigError(`The ${role} can't start with these settings.`))
+    if (code === refusedSettingsCode) wasUp.reject(new ConfigError(`The ${role} refused to start.`))
     earlyEnds = countEarlyEnds(earlyEnds, ranMs)
     const delayMs = restartDelayMs(earlyEnds)
     state.problem = `${reason}, restarts after ${delayMs} ms`

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { sleep } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 
@@ -27,4 +28,14 @@ export function openValkey(config: Config, log: Log): Redis {
   })
   valkey.connect().catch(() => {})
   return valkey
+}
+
+/** The version of Valkey or Redis; undefined when it is down. Waits for the connection, which opens in the background. */
+export async function valkeyVersion(valkey: Redis, withinMs: number): Promise<string | undefined> {
+  for (const until = Date.now() + withinMs; Date.now() < until; await sleep(50)) {
+    const info = await valkey.info('server').catch(() => '')
+    const version = /^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info)
+    if (version?.[1]) return version[1]
+  }
+  return undefined
 }

@@ -20,6 +20,7 @@ const platformFiles = [
     'dns',
     'download',
     'email',
+    'engine-versions',
     'geo',
     'handled-events',
     'incarnation',

@@ -30,7 +30,10 @@ export function startLagMeter(platform: Platform, owner: string): AsyncDisposabl
   })
 }
 
-export async function measureLags({ config, db, nats }: Platform, owner: string): Promise<Lag[]> {
+export async function measureLags(
+  { config, db, nats }: Pick<Platform, 'config' | 'db' | 'nats'>,
+  owner?: string,
+): Promise<Lag[]> {
   const manager = await jetstreamManager(nats, { checkAPI: false, timeout: measureIntervalMs })
   const cursors = new Map((await selectCursors(db)).map((cursor) => [cursor.partition, cursor]))
   const partitions = Array.from({ length: config.EVENT_PARTITIONS }, (_, partition) => partition)
@@ -41,12 +44,12 @@ export async function measureLags({ config, db, nats }: Platform, owner: string)
   )
 }
 
-async function measurePartition(manager: JetStreamManager, cursor: LogCursor, owner: string): Promise<Lag> {
+async function measurePartition(manager: JetStreamManager, cursor: LogCursor, owner?: string): Promise<Lag> {
   const { partition, sequence } = cursor
   const { state } = await manager.streams.info(eventStream(partition))
   const messages = Math.max(0, state.last_seq - Math.max(sequence, state.first_seq - 1))
   const oldestAt = messages > 0 ? await arrivalAfter(manager, partition, sequence) : undefined
-  return { partition, messages, oldestAt, isOwned: cursor.owner === owner }
+  return { partition, messages, oldestAt, isOwned: owner !== undefined && cursor.owner === owner }
 }
 
 /** When the first remaining message after `sequence` arrived in the log; messages before it may have been deleted. */

@@ -22,6 +22,7 @@ import {
 import { betweenAllBatches, betweenBatches } from './between-batches.ts'
 import { buryEvents, countDeadLetters, type NewLetter } from './dead-letters.ts'
 import { mostAttempts, selectEvents, storeInParts } from './divide.ts'
+import { measureLags } from './lag.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import type { ClickBatchStored } from './messages.ts'
 import { ingestMetrics } from './metrics.ts'
@@ -130,6 +131,14 @@ export type ReplayedLog = Replayed
 export function restoreFromLog(platform: Platform, report: (share: number, text: string) => void): Promise<Replayed> {
   return replayLog(platform, report)
 }
+
+/** Whether every click that arrived in the event log before this time is stored. Clocks may be up to ten seconds apart. */
+export async function isLogStored(platform: Pick<Platform, 'config' | 'db' | 'nats'>, before: Date): Promise<boolean> {
+  const lags = await measureLags(platform)
+  return lags.every(({ oldestAt }) => oldestAt === undefined || oldestAt > before.getTime() + clockDifferenceMs)
+}
+
+const clockDifferenceMs = 10_000
 
 /** The number of messages in the dead-letter stream. */
 export function countDeadEvents(platform: Pick<Platform, 'nats'>): Promise<number> {

@@ -96,6 +96,19 @@ describe('createInstallCheck', () => {
   })
 })
 
+test('a workspace gets its turn while others fill the server with slow pages, and these get only one more', async () => {
+  const others = await Promise.all(Array.from({ length: 5 }, build))
+  const slow = others.flatMap(({ ctx }, index) =>
+    Array.from({ length: 4 }, (_, page) => createInstallCheck(ctx, `${site}/slow?${index}-${page}`)),
+  )
+  const { ctx } = await build()
+  const mine = createInstallCheck(ctx, `${site}/slow?mine`)
+  await expect(createInstallCheck(ctx, `${site}/`)).rejects.toThrow('one page at a time')
+  expect((await createInstallCheck((await build()).ctx, `${site}/`)).page).toMatchObject({ status: 200 })
+  await Promise.all([mine, ...slow])
+  expect((await createInstallCheck(ctx, `${site}/`)).page).toMatchObject({ status: 200 })
+})
+
 describe('getInstallCheck', () => {
   test('404: a check of another workspace', async () => {
     const [one, other] = [await build(), await build()]

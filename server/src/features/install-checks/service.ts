@@ -14,6 +14,8 @@ const waitMs = 3_600_000
 const mostChecks = 20
 /** A page that never answers must not take the turns of other workspaces. */
 const mostAtOnce = 4
+/** With this many checks of all workspaces at once, each workspace has only one. */
+const crowd = 20
 const longest = { host: 253, path: 500 }
 
 /** Reads the page and waits for the report of its script. */
@@ -24,23 +26,25 @@ export async function createInstallCheck(ctx: Ctx, url: string): Promise<Install
   return present(ctx, await insertCheck(ctx.db, ctx.workspaceId, row))
 }
 
-const openCounts = memoByObject((_: Config) => new Map<string, number>())
+const openTurns = memoByObject((_: Config) => ({ total: 0, perWorkspace: new Map<string, number>() }))
 
 async function readPage(ctx: Ctx, url: string) {
-  const counts = openCounts(ctx.config)
-  const running = counts.get(ctx.workspaceId) ?? 0
-  if (running >= mostAtOnce)
-    throw new AppError(
-      'rate_limit_exceeded',
-      `A workspace checks at most ${mostAtOnce} pages at once. Try again in 5 s.`,
-    )
-  counts.set(ctx.workspaceId, running + 1)
+  const turns = openTurns(ctx.config)
+  const running = turns.perWorkspace.get(ctx.workspaceId) ?? 0
+  const most = turns.total < crowd ? mostAtOnce : 1
+  if (running >= most) {
+    const pages = most === 1 ? 'one page at a time while many others do' : `at most ${most} pages at once`
+    throw new AppError('rate_limit_exceeded', `A workspace checks ${pages}. Try again in 5 s.`)
+  }
+  turns.perWorkspace.set(ctx.workspaceId, running + 1)
+  turns.total += 1
   try {
     return await fetchPage(ctx, url)
   } finally {
-    const left = (counts.get(ctx.workspaceId) ?? 1) - 1
-    if (left > 0) counts.set(ctx.workspaceId, left)
-    else counts.delete(ctx.workspaceId)
+    turns.total -= 1
+    const left = (turns.perWorkspace.get(ctx.workspaceId) ?? 1) - 1
+    if (left > 0) turns.perWorkspace.set(ctx.workspaceId, left)
+    else turns.perWorkspace.delete(ctx.workspaceId)
   }
 }
 

@@ -12,6 +12,8 @@ const timeoutMs = 5_000
 const maxBytes = 262_144
 const maxRedirects = 3
 const maxReading = 20
+/** More, because callers of `fetchPage` take turns by workspace below this limit, which bounds the memory. */
+const maxFreshReading = 100
 const maxKnownBytes = 4_000_000
 const rememberMs = 600_000
 const rememberFailureMs = 30_000
@@ -40,11 +42,19 @@ const openImages = memoByObject((_: Config) =>
 )
 
 const openFresh = memoByObject((_: Config) =>
-  openAsyncMemo<{ page: FetchedPage | undefined }>({ maxBytes: maxKnownBytes, ttlMs: () => rememberFreshMs, admit }),
+  openAsyncMemo<{ page: FetchedPage | undefined }>({
+    maxBytes: maxKnownBytes,
+    ttlMs: () => rememberFreshMs,
+    admit: admitFresh,
+  }),
 )
 
-function admit(running: number): void {
-  if (running < maxReading) return
+function admitFresh(running: number): void {
+  admit(running, maxFreshReading)
+}
+
+function admit(running: number, most = maxReading): void {
+  if (running < most) return
   throw new AppError('rate_limit_exceeded', 'The server is fetching too many pages at once. Try again in 1 s.')
 }
 

@@ -1,9 +1,11 @@
 import type { Ctx, Platform } from '../../platform/context.ts'
+import type { Customer } from '../customers/service.ts'
 import type { NewLead } from '../event-storage/service.ts'
 import type { LeadRecord, SaleRecord } from '../events/service.ts'
 import type { StoredConversions } from '../rollups/service.ts'
 import { type LeadByHand, recordHandLead, recordHandSale, type SaleByHand } from './by-hand.ts'
 import { loadClicks } from './click-facts.ts'
+import { areClicksStored } from './erase.ts'
 import { betweenExports, restoreSome } from './export.ts'
 import { isDataLeft, locateCustomerClicks, type JourneyClick as ReadClick, readJourneyClicks } from './journeys.ts'
 import { type JourneyPage, selectJourney, sumUntil } from './journeys-store.ts'
@@ -152,9 +154,9 @@ export function customerClickIds(...input: Parameters<typeof locateCustomerClick
   return locateCustomerClicks(...input)
 }
 
-/** Whether metadata, click facts or addresses of an erased customer are left. */
-export function isTrackedDataLeft(...input: Parameters<typeof isDataLeft>): Promise<boolean> {
-  return isDataLeft(...input)
+/** Whether metadata, click facts or addresses of an erased customer are left, or may still come from the event log. */
+export async function isTrackedDataLeft(ctx: Ctx, customer: Customer): Promise<boolean> {
+  return !(await areClicksStored(ctx, [customer])) || (await isDataLeft(ctx, customer))
 }
 
 /** The ids of the partners that customers' leads, sales and refunds belong to. */
