@@ -6,7 +6,7 @@ const unit = ['server/test/{floors,words}.test.ts', '{.ci,bench,contract,dashboa
 const long = [
   'e2e/audit-load.test.ts',
   'e2e/faults/**/*.test.ts',
-  'e2e/hostile-tenant.test.ts',
+  'e2e/hostile-{standing,tenant}.test.ts',
   'e2e/redirect-faults.test.ts',
   'e2e/restore.test.ts',
   'server/src/features/auth/{enumeration,flood}.test.ts',

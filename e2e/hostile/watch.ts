@@ -8,12 +8,17 @@ export async function readProcesses(ops: string): Promise<Supervised[]> {
   return answer.processes ?? []
 }
 
-/** Samples the resident memory of each process four times a second; returns the maximum in megabytes. */
-export function watchMemory(processes: Pick<Supervised, 'role' | 'pid'>[]) {
+/**
+ * Samples the resident memory of each process four times a second; returns the maximum in megabytes since the start or
+ * the last reset. `own` excludes program text, which all processes share.
+ */
+export function watchMemory(processes: Pick<Supervised, 'role' | 'pid'>[], kind: 'all' | 'own' = 'all') {
   const highest = new Map<string, number>()
   let total = 0
   const look = async () => {
-    const now = await Promise.all(processes.map(async ({ role, pid }) => [role, await residentMegabytes(pid)] as const))
+    const now = await Promise.all(
+      processes.map(async ({ role, pid }) => [role, await residentMegabytes(pid, kind)] as const),
+    )
     for (const [role, megabytes] of now) highest.set(role, Math.max(highest.get(role) ?? 0, megabytes))
     total = Math.max(
       total,
@@ -22,12 +27,17 @@ export function watchMemory(processes: Pick<Supervised, 'role' | 'pid'>[]) {
   }
   const timer = setInterval(() => void look().catch(() => {}), 250)
   return {
-    highest: () => ({ ...Object.fromEntries(highest), total }),
+    highest: (): Record<string, number> => ({ ...Object.fromEntries(highest), total }),
+    reset() {
+      highest.clear()
+      total = 0
+    },
     [Symbol.dispose]: () => clearInterval(timer),
   }
 }
 
-async function residentMegabytes(pid: number): Promise<number> {
+async function residentMegabytes(pid: number, kind: 'all' | 'own'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024)
+  const field = kind === 'own' ? /RssAnon:\s+(\d+)/ : /VmRSS:\s+(\d+)/
+  return Math.round(Number(field.exec(status)?.[1] ?? 0) / 1_024)
 }

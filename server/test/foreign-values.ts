@@ -34,6 +34,7 @@ export type Foreign = BuiltWorkspace & {
 
 /** Returns an identifier of the other workspace, by parameter or field name. */
 export function foreignValue(foreign: Foreign, name: string, path: string): unknown {
+  const secret = foreign.externalId
   const idByNoun: Record<string, string> = {
     folders: foreign.folderId,
     customers: foreign.customerId,
@@ -120,7 +121,7 @@ export function foreignValue(foreign: Foreign, name: string, path: string): unkn
 
 function foreignSlug(foreign: Foreign, path: string): string {
   if (path.startsWith('/workspaces')) return foreign.slug
-  return path.startsWith('/groups') ? secret : foreign.domain
+  return path.startsWith('/groups') ? foreign.externalId : foreign.domain
 }
 
 /** The id of an object in the list of this path. */

@@ -13,6 +13,7 @@ import { createInvites, issueInviteLink } from '../src/features/invites/service.
 import { deleteLink } from '../src/features/links/service.ts'
 import { createNote } from '../src/features/notes/service.ts'
 import { createPartnerTag } from '../src/features/partner-tags/service.ts'
+import { listPrograms } from '../src/features/programs/service.ts'
 import { createReward } from '../src/features/rewards/manage.ts'
 import { createShare } from '../src/features/shares/service.ts'
 import { createTag } from '../src/features/tags/service.ts'
@@ -53,7 +54,7 @@ export function validWrites(platform: Platform, workspace: BuiltWorkspace): Reco
   const name = () => `n-${randomUUID().slice(0, 8)}`
   const link = (given = {}) => buildLink(platform, workspace, given)
   const url = 'https://example.com/new'
-  const program = () => buildProgram(platform, workspace)
+  const program = async () => (await listPrograms(ctx, { page: 1 }))[0] ?? buildProgram(platform, workspace)
   const partner = async (given = {}) => {
     await program()
     return buildPartner(platform, workspace, given)

@@ -32,7 +32,7 @@ const connectTimeouts = [
 ]
 const readTimeout = 'Query read timeout'
 
-/** Thrown when no PostgreSQL connection became free in time. */
+/** Thrown when no PostgreSQL connection became free, or a visitor's lookup got no response, in time. */
 export class PoolBusyError extends Error {}
 
 const tenants = new AsyncLocalStorage<string>()

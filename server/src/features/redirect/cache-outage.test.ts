@@ -5,7 +5,7 @@ import { buildLink, buildWorkspace } from '../../../test/build.ts'
 import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import type { Platform } from '../../platform/context.ts'
 import { migrate } from '../../platform/migrate.ts'
-import { openConnection } from '../../platform/postgres.ts'
+import { openConnection, PoolBusyError } from '../../platform/postgres.ts'
 import { openRedirectCache } from './cache.ts'
 import { redirectMetrics } from './metrics.ts'
 
@@ -127,6 +127,15 @@ describe('while PostgreSQL does not answer', () => {
       const next = await timed(() => cache.find(domain, 'go'))
       expect(next.result).toMatchObject({ id })
       expect(next.ms).toBeLessThan(100)
+    })
+  })
+
+  test('an unknown link fails after five seconds like a busy server, so that the API returns 429 instead of 500', async () => {
+    const { domain } = await someLink()
+    await locked(async () => {
+      const { result, ms } = await timed(() => cache.find(domain, 'go').catch((error: unknown) => error))
+      expect(result).toBeInstanceOf(PoolBusyError)
+      expect(ms).toBeLessThan(10_000)
     })
   })
 

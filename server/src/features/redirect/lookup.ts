@@ -1,5 +1,6 @@
 import { openByteCache } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
+import { PoolBusyError } from '../../platform/postgres.ts'
 import type { Stored, ValkeyCache } from './valkey-cache.ts'
 
 export type Lookup<T> = {
@@ -140,7 +141,7 @@ export function openLookup<T extends object>(options: Options<T>): Lookup<T> {
 async function within<T>(found: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`link lookup timed out after ${milliseconds} ms`)), milliseconds)
+    timer = setTimeout(() => reject(new PoolBusyError(`link lookup timed out after ${milliseconds} ms`)), milliseconds)
   })
   return Promise.race([found, tooLate]).finally(() => clearTimeout(timer))
 }
