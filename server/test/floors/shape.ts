@@ -34,6 +34,7 @@ const platformFiles = [
     'ranges',
     'recording',
     'refusal',
+    'row-binary',
     'schedule',
     'seal',
     'settings',
