@@ -57,14 +57,6 @@ export function openRowWriter(bytes = 1_048_576): RowWriter {
         at += 1 + written
         return
       }
-      // Two bytes may have a length that one byte could have.
-      if (units * mostBytesPerUnit < 16_384) {
-        const written = buffer.write(text, at + 2)
-        buffer[at] = (written & 127) | 128
-        buffer[at + 1] = written >>> 7
-        at += 2 + written
-        return
-      }
       length(Buffer.byteLength(text))
       at += buffer.write(text, at)
     },
