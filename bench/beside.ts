@@ -20,7 +20,7 @@ const seconds = isShort ? 8 : 20
 const rounds = isShort ? 1 : 3
 const perSecond = 1_000
 const connections = 64
-const mostTimes = 3
+const mostTimes = 1.5
 const groupings = ['count', 'timeseries', 'countries', 'cities', 'devices', 'browsers', 'os', 'referers', 'top_links']
 
 await using bench = await openBench()

@@ -9,7 +9,7 @@ import { openBench } from './stack.ts'
 import { failWhenMissed } from './table.ts'
 
 /** Measures the pipeline from redirect to ClickHouse rows and counters: a steady load, and how far the counters lag behind. */
-const [rate = 8_500, seconds = 60] = readArguments().map(Number)
+const [rate = 12_200, seconds = 60] = readArguments().map(Number)
 const connections = 64
 
 await using bench = await openBench()
@@ -57,8 +57,8 @@ try {
     rows: [['ack', ...figures, load.answered, stored - before, rows - before]],
   })
   failWhenMissed([
-    { name: 'end to end, clicks/s', figure: load.perSecond, atLeast: 8_000 },
-    { name: 'end to end, lag in seconds', figure: worst, atMost: 5 },
+    { name: 'end to end, clicks/s', figure: load.perSecond, atLeast: 12_000 },
+    { name: 'end to end, lag in seconds', figure: worst, atMost: 2 },
     { name: 'end to end, failures', figure: load.failures, atMost: 0 },
     { name: 'end to end, counted', figure: stored - before, atLeast: load.answered, atMost: load.answered },
     { name: 'end to end, rows', figure: rows - before, atLeast: load.answered, atMost: load.answered },

@@ -1,17 +1,26 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { freePort } from '../engines/port.ts'
+import { eventStream } from '../server/src/platform/nats.ts'
 import { buildLink, buildWorkspace } from '../server/test/build.ts'
-import { startServer } from '../server/test/server-process.ts'
+import { type ServerProcess, startServer } from '../server/test/server-process.ts'
 import { readArguments, report } from './figures.ts'
 import { type Load, runLoad } from './run-load.ts'
 import { openBench } from './stack.ts'
 import { failWhenMissed, middle } from './table.ts'
 
-/** Measures redirects with durable click capture, and in the same run a bare node:http server that returns a constant 302. */
+/**
+ * Measures redirects with durable click capture, and in the same run a bare node:http server that returns a constant 302. Each
+ * request is from another visitor, because a visitor's second click within an hour is not logged again. Then the same for the
+ * default installation, whose worker stores the clicks meanwhile, and for its answers at a steady rate.
+ */
 const connections = 64
-const [seconds = 8] = readArguments().map(Number)
+const [seconds = 6] = readArguments().map(Number)
 const rounds = 5
+const steadyPerSecond = 1_000
+const steadySeconds = 20
+const steadyRow = `default, ${steadyPerSecond}/s`
 
 await using bench = await openBench()
 const { platform, environment } = bench
@@ -20,53 +29,104 @@ const links = await Promise.all(
   Array.from({ length: 100 }, (_, n) => buildLink(platform, workspace, { key: `bench-${n}` })),
 )
 const paths = links.map((link) => `/${link.key}`)
+let visitors = 1_000_000
 const bare = await startBare()
-const [ack, eager] = await Promise.all([
-  startServer({ ...environment, ROLES: 'redirect' }),
-  startServer({
-    ...environment,
-    ROLES: 'redirect',
-    CLICK_DURABILITY: 'async',
-    SPOOL_DIRECTORY: `${environment.SPOOL_DIRECTORY}-async`,
-  }),
-])
-const results: Record<string, Load[]> = { bare: [], ack: [], async: [] }
-const targets = { bare: bare.url, ack: ack.redirect, async: eager.redirect }
+const results: Record<string, Load[]> = {}
+const bareOf: Record<string, Load[]> = {}
 try {
-  // Warms up the JIT compiler.
-  for (const url of Object.values(targets)) await measure(url, 4)
-  for (let round = 1; round <= rounds; round++) {
-    for (const [name, url] of Object.entries(targets)) {
-      results[name]?.push(await measure(url, seconds))
-      console.error(`round ${round} of ${rounds}: ${name} ${Math.round(results[name]?.at(-1)?.perSecond ?? 0)}/s`)
-    }
-  }
+  await measureBesideBare({
+    ack: await startRedirect({}),
+    async: await startRedirect({ CLICK_DURABILITY: 'async' }),
+  })
+  await emptyLog()
+  // An empty value gives the default number of redirect processes.
+  const everything = await startServer({ ...environment, REDIRECT_PROCESSES: '' })
+  // The steady rate first: at full speed, the log fills faster than the worker stores it.
+  await measure(everything.redirect, { rate: steadyPerSecond, seconds: 10 })
+  for (let round = 1; round <= 3; round++)
+    keep(results, steadyRow, await measure(everything.redirect, { rate: steadyPerSecond, seconds: steadySeconds }))
+  await measureBesideBare({ default: everything })
 } finally {
   bare.stop()
-  await Promise.all([ack.stop(), eager.stop()])
 }
 
-// Divides each result by the bare server's result of the same round, because the machine's other load varies.
-const beside = (name: string, figure: 'perSecond' | 'p99') =>
-  middle(results[name]?.map((load, round) => load[figure] / (results.bare?.[round]?.[figure] ?? 1)) ?? [])
-const failures = (name: string) => results[name]?.reduce((sum, load) => sum + load.failures, 0) ?? 0
-const rows = Object.entries(results).map(([name, list]) => {
+const first = Object.keys(results)[0] as string
+const rows = Object.entries({ bare: bareOf[first] ?? [], ...results }).map(([name, list]) => {
   const of = (figure: 'perSecond' | 'p50' | 'p99') => middle(list.map((load) => load[figure]))
-  const besideBare = [beside(name, 'perSecond').toFixed(2), beside(name, 'p99').toFixed(2)] as const
+  const besideBare = (figure: 'perSecond' | 'p99') =>
+    name === 'bare' ? '1.00' : bareOf[name] ? beside(name, figure).toFixed(2) : ''
   const latency = [of('p50').toFixed(2), of('p99').toFixed(2)]
-  return [name, Math.round(of('perSecond')), besideBare[0], ...latency, besideBare[1], failures(name)]
+  return [name, Math.round(of('perSecond')), besideBare('perSecond'), ...latency, besideBare('p99'), failures(list)]
 })
 const columns = ['req/s', '× bare', 'p50 ms', 'p99 ms', '× bare', 'failures']
 report('redirect', { title: `redirect, ${connections} connections`, columns, rows })
+const steady = results[steadyRow] ?? []
 failWhenMissed([
-  { name: 'redirect ack, throughput × bare', figure: beside('ack', 'perSecond'), atLeast: 0.55 },
-  { name: 'redirect ack, p99 × bare', figure: beside('ack', 'p99'), atMost: 2.5 },
-  { name: 'redirect async, throughput × bare', figure: beside('async', 'perSecond'), atLeast: 0.65 },
-  { name: 'redirect, failures', figure: failures('ack') + failures('async'), atMost: 0 },
+  { name: 'redirect ack, throughput × bare', figure: beside('ack', 'perSecond'), atLeast: 0.7 },
+  { name: 'redirect ack, p99 × bare', figure: beside('ack', 'p99'), atMost: 2 },
+  { name: 'redirect async, throughput × bare', figure: beside('async', 'perSecond'), atLeast: 0.85 },
+  { name: 'redirect async, p99 × bare', figure: beside('async', 'p99'), atMost: 2 },
+  { name: 'default installation, throughput × bare', figure: beside('default', 'perSecond'), atLeast: 0.4 },
+  { name: 'default installation, p99 × bare', figure: beside('default', 'p99'), atMost: 4 },
+  { name: `${steadyRow}, p50 in ms`, figure: middle(steady.map(({ p50 }) => p50)), atMost: 1 },
+  { name: `${steadyRow}, p99 in ms`, figure: middle(steady.map(({ p99 }) => p99)), atMost: 8 },
+  { name: 'redirect, failures', figure: failures(Object.values(results).flat()), atMost: 0 },
 ])
 
-function measure(url: string, duration: number): Promise<Load> {
-  return runLoad({ url, host: workspace.domain, paths, connections, seconds: duration })
+/** Warms the servers up, then measures each after the bare server in every round. Stops the servers afterwards. */
+async function measureBesideBare(servers: Record<string, ServerProcess>): Promise<void> {
+  const targets = Object.entries({ bare: bare.url, ...mapUrls(servers) })
+  try {
+    // Warms up the JIT compiler.
+    for (const [, url] of targets) await measure(url, { seconds: 4 })
+    for (let round = 1; round <= rounds; round++) {
+      const loads: Record<string, Load> = {}
+      for (const [name, url] of targets) loads[name] = await measure(url, { seconds })
+      for (const name of Object.keys(servers)) {
+        keep(results, name, loads[name] as Load)
+        keep(bareOf, name, loads.bare as Load)
+      }
+      const rates = Object.entries(loads).map(([name, load]) => `${name} ${Math.round(load.perSecond)}/s`)
+      console.error(`round ${round} of ${rounds}: ${rates.join(', ')}`)
+    }
+  } finally {
+    await Promise.all(Object.values(servers).map((server) => server.stop()))
+  }
+}
+
+// Divides each result by the bare server's result of the same round, because the machine's other load varies.
+function beside(name: string, figure: 'perSecond' | 'p99'): number {
+  return middle((results[name] ?? []).map((load, round) => load[figure] / (bareOf[name]?.[round]?.[figure] ?? 1)))
+}
+
+function failures(list: Load[]): number {
+  return list.reduce((sum, load) => sum + load.failures, 0)
+}
+
+function keep(lists: Record<string, Load[]>, name: string, load: Load): void {
+  lists[name] = [...(lists[name] ?? []), load]
+}
+
+function mapUrls(servers: Record<string, ServerProcess>): Record<string, string> {
+  return Object.fromEntries(Object.entries(servers).map(([name, { redirect }]) => [name, redirect]))
+}
+
+function startRedirect(settings: Record<string, string>): Promise<ServerProcess> {
+  const spool = `${environment.SPOOL_DIRECTORY}-${Object.values(settings).join('')}`
+  return startServer({ ...environment, ROLES: 'redirect', SPOOL_DIRECTORY: spool, ...settings })
+}
+
+/** Without this, the worker of the default installation would first store all clicks that were measured before. */
+async function emptyLog(): Promise<void> {
+  const manager = await jetstreamManager(platform.nats)
+  for (let partition = 0; partition < platform.config.EVENT_PARTITIONS; partition++)
+    await manager.streams.purge(eventStream(partition))
+}
+
+function measure(url: string, given: { seconds: number; rate?: number }): Promise<Load> {
+  const first = visitors
+  visitors += 1_000_000
+  return runLoad({ url, host: workspace.domain, paths, connections, distinct: true, first, ...given })
 }
 
 async function startBare(): Promise<{ url: string; stop(): void }> {

@@ -207,7 +207,9 @@ function locateIn(database: Database, ip: string): GeoLocation | undefined {
 
 /** Removes the zone id, and converts IPv4-mapped IPv6 addresses to IPv4. */
 function plain(ip: string): string {
-  return ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/s, '')
+  // Most addresses are plain, and looking for a character is faster than a regular expression.
+  const unmapped = ip.includes(':') ? ip.replace(/^::ffff:(?=\d+\.)/i, '') : ip
+  return unmapped.includes('%') ? unmapped.replace(/%.*$/s, '') : unmapped
 }
 
 /** MMDB layouts differ between vendors; a value of another type counts as unknown. */

@@ -35,6 +35,7 @@ const platformFiles = [
     'ranges',
     'recording',
     'refusal',
+    'row-binary',
     'schedule',
     'seal',
     'settings',

@@ -9,7 +9,7 @@ import {
 } from '../../platform/clickhouse.ts'
 import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
-import { openRowWriter } from './row-binary.ts'
+import { openRowWriter } from '../../platform/row-binary.ts'
 
 type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
 type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>

@@ -30,9 +30,11 @@ export function splitMessages(messages: LogMessage[]): LoggedVisit[] {
  * Returns the log position at which a click was first seen, so that a retried click is not a repeat of itself. Sequence
  * numbers recur in a restored log, so its positions end with a suffix that is unique to the restore.
  */
-export function visitId({ partition, stream }: Holder, { sequence, index, body }: LoggedVisit): string {
+export function visitId({ partition, stream = '' }: Holder, { sequence, index, body }: LoggedVisit): string {
   const { retriedVisit } = (body ?? {}) as Partial<RawClick>
-  return retriedVisit ?? `${partition}:${sequence}:${index}${stream?.match(/\+.*$/s)?.[0] ?? ''}`
+  if (typeof retriedVisit === 'string') return retriedVisit
+  const restore = stream.indexOf('+')
+  return `${partition}:${sequence}:${index}${restore === -1 ? '' : stream.slice(restore)}`
 }
 
 export function buildStepContext(
@@ -61,8 +63,13 @@ export function sumClicks(events: Iterable<Pick<ClickEvent, 'linkNumber' | 'at' 
   const counts = new Map<string, [number, number]>()
   for (const { linkNumber, at, bot } of events) {
     if (bot !== '') continue
-    const [clicks, last] = counts.get(linkNumber) ?? [0, 0]
-    counts.set(linkNumber, [clicks + 1, Math.max(last, at)])
+    const sum = counts.get(linkNumber)
+    if (!sum) {
+      counts.set(linkNumber, [1, Math.max(0, at)])
+      continue
+    }
+    sum[0] += 1
+    sum[1] = Math.max(sum[1], at)
   }
   // All workers update link rows in the same order, so that two transactions never deadlock.
   return [...counts]

@@ -1,6 +1,7 @@
 import { DeliverPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
+import { readLogBody } from '../redirect/messages.ts'
 import type { LogMessage } from './batch.ts'
 
 /** A range of log messages of a partition; `first` and `last` are inclusive. */
@@ -50,7 +51,7 @@ export async function readWhole(
 export function logMessage(message: JsMsg): LogMessage {
   const arrivedAt = message.time.getTime()
   try {
-    return { sequence: message.seq, body: message.json(), arrivedAt }
+    return { sequence: message.seq, body: readLogBody(message.data), arrivedAt }
   } catch {
     return { sequence: message.seq, body: message.string(), arrivedAt }
   }

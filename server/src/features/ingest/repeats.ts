@@ -33,15 +33,10 @@ type Arrival = { event: ClickEvent; arrivedAt: number }
 /** Which message stored a click's row: `own` is this message, `other` an earlier one, so the click is a repeat. */
 type StoredBy = 'own' | 'other' | undefined
 
-// NATS drops duplicate messages for this long. Valkey remembers click ids for longer, but may lose its memory.
+// NATS drops duplicate messages for this long: only ClickHouse can tell whether a later click is already stored. Valkey remembers click ids for longer, but may lose its memory.
 const lateAfterMs = 120_000
 // The worker sets `stored_at` of click rows, and its clock may be behind the log's clock by this much.
 const skewMs = 60_000
-
-/** Whether a click reached the log so late that only ClickHouse can tell whether it is already stored. */
-function isLate({ event, arrivedAt }: Arrival): boolean {
-  return arrivedAt - event.at > lateAfterMs
-}
 
 /** Tells, for each click, whether ClickHouse has a row with its id and which message stored that row. */
 async function findStored(platform: Pick<Platform, 'clickhouse'>, arrivals: Arrival[]): Promise<StoredBy[]> {
@@ -74,17 +69,12 @@ export async function compareWithStored(
   repeated: Set<ClickDraft>,
   { until, areStoredCounted }: Comparison = { until: 0, areStoredCounted: true },
 ): Promise<Set<ClickDraft> | undefined> {
-  const arrivals = drafts
-    .map(({ draft, position }) => ({
-      draft,
-      position,
-      event: draft.event,
-      arrivedAt: position.arrivedAt ?? draft.event.at,
-    }))
-    .filter(
-      (arrival) =>
-        arrival.position.sequence <= until || isLate(arrival) || arrival.draft.raw.retriedVisit !== undefined,
-    )
+  const arrivals = drafts.flatMap(({ draft, position }) => {
+    const { event } = draft
+    const { sequence, arrivedAt = event.at } = position
+    const isDoubtful = sequence <= until || arrivedAt - event.at > lateAfterMs || draft.raw.retriedVisit !== undefined
+    return isDoubtful ? [{ draft, position, event, arrivedAt }] : []
+  })
   if (arrivals.length === 0) return undefined
   const stored = new Set<ClickDraft>()
   for (const [index, storedBy] of (await findStored(platform, arrivals)).entries()) {
@@ -116,18 +106,30 @@ function isRefusal({ message }: Error): boolean {
   return /^(OOM|MISCONF|READONLY|NOREPLICAS)\b/.test(message) || message.includes('OOM command not allowed')
 }
 
-/** Uses one script call for many clicks: a command per click would cost more than the rest of its processing. */
-function writeSightings(valkey: Redis, names: string[], positions: string[]): Promise<(string | null)[]> {
-  return valkey.eval(script, names.length, ...names, rememberedSeconds, ...positions) as Promise<(string | null)[]>
+/**
+ * Uses one script call for many clicks, with names and positions as one JSON text each: arguments of their own would cost more
+ * than the rest of a click's processing. Only earlier sightings are returned, because most clicks are new.
+ */
+async function writeSightings(valkey: Redis, names: string[], positions: string[]): Promise<(string | null)[]> {
+  const found = names.map((): string | null => null)
+  const texts = [names, positions].map((list) => JSON.stringify(list))
+  const earlier = (await valkey.eval(script, 1, names[0] as string, rememberedSeconds, ...texts)) as (number | string)[]
+  for (let at = 0; at < earlier.length; at += 2) found[Number(earlier[at]) - 1] = earlier[at + 1] as string
+  return found
 }
 
 const patienceMs = 5_000
 const atOnce = 1_000
-const script = `local first = {}
-for i, name in ipairs(KEYS) do
-  first[i] = redis.call('SET', name, ARGV[i + 1], 'EX', ARGV[1], 'NX', 'GET')
+// The declared key tells a cluster the node: all names have the same hash tag.
+const script = `local names, positions, earlier = cjson.decode(ARGV[2]), cjson.decode(ARGV[3]), {}
+for i, name in ipairs(names) do
+  local first = redis.call('SET', name, positions[i], 'EX', ARGV[1], 'NX', 'GET')
+  if first and first ~= positions[i] then
+    earlier[#earlier + 1] = i
+    earlier[#earlier + 1] = first
+  end
 end
-return first`
+return earlier`
 
 /** The braces are Valkey Cluster's hash tag: they keep all keys of a partition on one node. */
 function sightingKey({ id, isBot, position }: Sighting): string {

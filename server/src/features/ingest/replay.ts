@@ -4,7 +4,7 @@ import type { Platform } from '../../platform/context.ts'
 import { eventStream } from '../../platform/nats.ts'
 import { divide, judgeFailure } from '../../platform/refusal.ts'
 import { restoreClicks } from '../event-storage/service.ts'
-import { rawClick } from '../redirect/messages.ts'
+import { isRawClick } from '../redirect/messages.ts'
 import { foldRareValues } from '../rollups/service.ts'
 import { deletedWorkspaces } from '../workspaces/service.ts'
 import { buildRows, buildStepContext, type LogMessage, splitMessages } from './batch.ts'
@@ -68,8 +68,7 @@ async function restoreOrDivide(platform: Platform, clicks: StoredDraft[], batch:
 function readDrafts(platform: Platform, messages: LogMessage[]): StoredDraft[] {
   const context = buildStepContext(platform, () => false)
   return splitMessages(messages).flatMap(({ body }) => {
-    const click = rawClick.safeParse(body)
-    const outcome = click.success ? run(begin(click.data), validationSteps, context) : undefined
+    const outcome = isRawClick(body) ? run(begin(body), validationSteps, context) : undefined
     return outcome && 'keep' in outcome ? [{ workspace_id: outcome.keep.event.workspaceId, draft: outcome.keep }] : []
   })
 }

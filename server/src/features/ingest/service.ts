@@ -4,7 +4,7 @@ import { lastKnownSequence } from '../../platform/incarnation.ts'
 import { eventStream } from '../../platform/nats.ts'
 import { describeFailure, judgeFailure } from '../../platform/refusal.ts'
 import { appendClicks, type NewClick } from '../event-storage/service.ts'
-import { rawClick } from '../redirect/messages.ts'
+import { isRawClick } from '../redirect/messages.ts'
 import { appendClicksAgain, foldRareValues } from '../rollups/service.ts'
 import {
   buildRows,
@@ -316,10 +316,9 @@ async function judge(
 ): Promise<{ outcomes: Outcome[]; stored: number[] | undefined }> {
   const repeated = new Set<ClickDraft>()
   const context = buildStepContext(platform, (draft) => repeated.has(draft))
-  const judged = visits.map(({ body }) => {
-    const click = rawClick.safeParse(body)
-    return click.success ? run(begin(click.data), validationSteps, context) : ({ reject: 'malformed' } as Outcome)
-  })
+  const judged = visits.map(
+    ({ body }): Outcome => (isRawClick(body) ? run(begin(body), validationSteps, context) : { reject: 'malformed' }),
+  )
   const drafts = judged.flatMap((outcome, position) =>
     'keep' in outcome ? [{ draft: outcome.keep, position: visits[position] as LoggedVisit }] : [],
   )
@@ -353,9 +352,14 @@ function groupBots(outcomes: Outcome[]): [string, number[]][] {
 
 function tally(platform: Platform, outcomes: Outcome[]): void {
   const { ingested } = ingestMetrics(platform)
+  const counts = { kept: new Map<string, number>(), dropped: new Map(), rejected: new Map() }
+  const count = (reasons: Map<string, number>, reason: string) => reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   for (const outcome of outcomes) {
-    if ('keep' in outcome) ingested.inc({ outcome: 'kept', reason: outcome.keep.event.bot ? 'bot' : 'person' })
-    else if ('drop' in outcome) ingested.inc({ outcome: 'dropped', reason: outcome.drop })
-    else ingested.inc({ outcome: 'rejected', reason: outcome.reject })
+    if ('keep' in outcome) count(counts.kept, outcome.keep.event.bot ? 'bot' : 'person')
+    else if ('drop' in outcome) count(counts.dropped, outcome.drop)
+    else count(counts.rejected, outcome.reject)
   }
+  // Counting first, because setting labels for each click would cost more than a step.
+  for (const [outcome, reasons] of Object.entries(counts))
+    for (const [reason, clicks] of reasons) ingested.inc({ outcome, reason }, clicks)
 }

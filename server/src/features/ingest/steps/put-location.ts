@@ -1,14 +1,15 @@
 import { findContinent, type GeoLocation, isContinent } from '../../../platform/geo.ts'
+import { memoByObject } from '../../../platform/memo.ts'
 import { type ClickDraft, type Outcome, type StepContext, unknown } from './step.ts'
 
 /** Sets a click's country, region, city and continent: from a trusted proxy's headers, else from the geo database. */
 export function putLocation(draft: ClickDraft, { locate }: StepContext): Outcome {
   const { raw } = draft
-  const hints = readLocation(raw)
+  const hints = raw.country || raw.region || raw.city || raw.continent ? readLocation(raw) : nowhere
   const isComplete = hints.country !== unknown && hints.region !== unknown && hints.city !== unknown
   const found = isComplete ? undefined : locate(raw.ip)
   const { event } = draft
-  const { country, region, city, continent } = found ? completed(hints, readLocation(found)) : hints
+  const { country, region, city, continent } = found ? completed(hints, readFound(found)) : hints
   event.country = country
   event.region = region
   event.city = city
@@ -26,6 +27,10 @@ function completed(hints: GeoLocation, found: GeoLocation): GeoLocation {
     city: hints.city === unknown ? found.city : hints.city,
   }
 }
+
+const nowhere: GeoLocation = { country: unknown, region: unknown, city: unknown, continent: unknown }
+// The geo database returns the same object for many addresses.
+const readFound = memoByObject((found: GeoLocation) => readLocation(found))
 
 function readLocation(hints: GeoLocation): GeoLocation {
   const code = hints.country.trim().toUpperCase()

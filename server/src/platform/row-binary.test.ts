@@ -1,19 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openTestPlatform } from '../../../test/stack.ts'
-import { insertBinary, query } from '../../platform/clickhouse.ts'
+import { openTestPlatform } from '../../test/stack.ts'
+import { insertBinary, query } from './clickhouse.ts'
 import { openRowWriter } from './row-binary.ts'
 
 const { clickhouse } = await openTestPlatform()
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: 'binary-ascii', maxLength: 40 }),
   fc.string({ unit: fc.constantFrom('\n', '\0', "'", '\\', 'a', 'é', '☕', '😀', '\ud800'), maxLength: 60 }),
 )
 const row = fc.record({
   text,
-  at: fc.integer({ min: 0, max: Date.UTC(2299, 0, 1) }),
-  number: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  at: fc.maxSafeInteger(),
+  number: fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.bigInt({ min: 0n, max: 2n ** 53n })),
   bits: fc.nat(65_535),
   ip: fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('', 'none', '::ffff:192.0.2.1', '::192.0.2.1', '1.2.3')),
 })
