@@ -8,7 +8,7 @@ import { readArguments, report } from './figures.ts'
 
 /**
  * `npm run bench:dashboard -- <folder> [rounds]`: changes filters of the analytics page on the data of `bench:data`, and
- * measures how long the page takes to dim the old figures and to show the new ones.
+ * measures how long the page takes to dim the old figures, to show the new ones on the screen, and those below it.
  */
 const [folder, roundsText = '20'] = readArguments()
 if (folder === undefined) throw new Error('Give the data folder: npm run bench:dashboard -- <folder> [rounds]')
@@ -44,7 +44,7 @@ try {
     ['compared, 30 days', (round) => `period=${daysAgo(30 + round)}..${daysAgo(round + 1)}&compare=previous`],
   ]
   for (const [name, search] of changes) rows.push(await measure(page, slug, name, search))
-  const columns = ['dimmed p50 ms', 'new figures p50 ms', 'p95 ms']
+  const columns = ['dimmed p50 ms', 'new figures on the screen p50 ms', 'p95 ms', 'below the screen p50 ms']
   report('dashboard', { title: `${made.clicks} clicks`, columns, rows })
 } finally {
   await browser.close()
@@ -67,17 +67,23 @@ async function signIn(browser: Browser): Promise<{ page: Page; slug: string }> {
   return { page, slug }
 }
 
+type Times = { dimmed: number; shown: number; complete: number }
+
 async function measure(page: Page, slug: string, name: string, search: (round: number) => string) {
-  const times: { dimmed: number; shown: number }[] = []
+  const times: Times[] = []
   for (let round = 0; round < rounds + 2; round += 1) {
     const address = JSON.stringify(`/app/${slug}/analytics?${search(round)}`)
-    const took = await page.evaluate<{ dimmed: number; shown: number }>(`new Promise((resolve) => {
+    // Half a line of a card that the screen cuts off can't be read.
+    const took = await page.evaluate<Times>(`new Promise((resolve) => {
       const started = performance.now()
-      let dimmed
+      let dimmed, shown
+      const isOnScreen = (part) => part.getBoundingClientRect().top < innerHeight - 16
       const look = () => {
-        const isBusy = document.querySelector('main [aria-busy=true]') !== null
-        if (isBusy) dimmed ??= performance.now() - started
-        if (!isBusy && dimmed !== undefined) resolve({ dimmed, shown: performance.now() - started })
+        const busy = [...document.querySelectorAll('main [aria-busy=true]')]
+        const passed = performance.now() - started
+        if (busy.some(isOnScreen)) dimmed ??= passed
+        else if (dimmed !== undefined) shown ??= passed
+        if (shown !== undefined && busy.length === 0) resolve({ dimmed, shown, complete: passed })
         else requestAnimationFrame(look)
       }
       history.pushState({}, '', ${address})
@@ -86,22 +92,14 @@ async function measure(page: Page, slug: string, name: string, search: (round: n
     })`)
     if (round >= 2) times.push(took)
   }
-  const [dimmed, p50, p95] = [
+  const read = (name: keyof Times, share: number) =>
     at(
-      times.map(({ dimmed }) => dimmed),
-      0.5,
-    ),
-    at(
-      times.map(({ shown }) => shown),
-      0.5,
-    ),
-    at(
-      times.map(({ shown }) => shown),
-      0.95,
-    ),
-  ]
+      times.map((time) => time[name]),
+      share,
+    )
+  const [dimmed, p50, p95] = [read('dimmed', 0.5), read('shown', 0.5), read('shown', 0.95)]
   if (dimmed > allowed.dimmedMs || p50 > allowed.p50 || p95 > allowed.p95) process.exitCode = 1
-  const row = [name, ...[dimmed, p50, p95].map((time) => time.toFixed(0))]
+  const row = [name, ...[dimmed, p50, p95, read('complete', 0.5)].map((time) => time.toFixed(0))]
   console.error(row.join(' | '))
   return row
 }

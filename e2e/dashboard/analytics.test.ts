@@ -191,6 +191,31 @@ describe.skipIf(lacksBrowser)('analytics', () => {
     expect(problems).toEqual([])
   })
 
+  test('the cards below the screen are asked for a moment later, and together with the others once they are in view', async () => {
+    const { page, open, problems } = await visiting.visit({ workspace })
+    const asked: string[][] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/analytics/batch')) asked.push(request.postDataJSON().groupBy)
+    })
+    await open(`/analytics?period=${weeks().last}..${weeks().end}`)
+    await card(page, 'Destinations').waitFor()
+    const first = ['count', 'timeseries', 'top_links', 'referers', 'utm_campaigns']
+    const later = ['countries', 'devices', 'top_urls']
+    expect(asked.splice(0)).toEqual([first, later])
+    await card(page, 'Campaigns').getByRole('button', { name: 'Only menu' }).click()
+    await total(page, 'Clicks').filter({ hasText: '28' }).waitFor()
+    await page.waitForTimeout(2_000)
+    await expect.poll(() => asked).toEqual([first, later])
+    asked.length = 0
+    await card(page, 'Destinations').scrollIntoViewIfNeeded()
+    await page.waitForTimeout(500)
+    await page.getByRole('button', { name: 'Remove filter: UTM campaign' }).click()
+    await total(page, 'Clicks').filter({ hasText: '35' }).waitFor()
+    await page.waitForTimeout(2_000)
+    expect(asked).toEqual([[...first, ...later]])
+    expect(problems).toEqual([])
+  })
+
   test('all values are searched, several are chosen or left out, and a card and the page are exported', async () => {
     const { page, open, problems } = await visiting.visit({ workspace })
     await open(`/analytics?period=${weeks().before}..${weeks().end}`)

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react'
 
 type Props = { title: ReactNode; actions?: ReactNode; children: ReactNode }
 
@@ -22,6 +22,10 @@ export function Page({ title, actions, children }: Props) {
 }
 
 /** A bordered area of a page. */
-export function Panel({ children, className = '' }: { children: ReactNode; className?: string }) {
-  return <section className={`rounded-lg border bg-surface ${className}`}>{children}</section>
+export function Panel({ children, className = '', ...rest }: ComponentProps<'section'>) {
+  return (
+    <section {...rest} className={`rounded-lg border bg-surface ${className}`}>
+      {children}
+    </section>
+  )
 }

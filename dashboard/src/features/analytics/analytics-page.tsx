@@ -6,6 +6,7 @@ import { ErrorMessage } from '../../app/errors.tsx'
 import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { FilterBar, filterList } from '../../ui/filter-bar.tsx'
+import { useInView } from '../../ui/in-view.ts'
 import { Message } from '../../ui/message.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { AnalyticsActions } from './analytics-actions.tsx'
@@ -15,8 +16,13 @@ import { Card } from './card.tsx'
 import { ChartPanel } from './chart-panel.tsx'
 import { cardNames } from './dimensions.ts'
 import { useEventFilters } from './event-filters.tsx'
+import { type FilterName, readText } from './event-search.ts'
+import { toggleValue } from './filter-values.ts'
 import type { Moment } from './periods.ts'
 import { isLive, pageQueries, rowLimit, useFigures, useMoment } from './queries.ts'
+
+/** Cards beside each other on a wide screen, which has no room for a second line of them. */
+const cardsInLine = 3
 
 const route = getRouteApi('/$workspace/analytics')
 
@@ -50,18 +56,31 @@ function Analytics({ moment }: { moment: Moment }) {
       void navigate({ search: (before: AnalyticsSearch) => ({ ...before, ...changed }), resetScroll: false }),
     [navigate],
   )
+  const toggle = useCallback(
+    (name: FilterName, value: string, isExcluded: boolean) =>
+      void navigate({
+        search: (before: AnalyticsSearch) => ({
+          ...before,
+          [name]: toggleValue(readText(before[name]), value, isExcluded),
+        }),
+        resetScroll: false,
+      }),
+    [navigate],
+  )
   const shown = useShownCards()
+  const [lower, isLowerInView] = useInView()
   const measure = search.measure ?? 'clicks'
   const limit = rowLimit(search)
-  const dimensions = shown.map((card) => chosenDimension(card, search.tabs))
-  const queries = pageQueries(search, moment)
+  const chosen = shown.map((card) => chosenDimension(card, search.tabs))
+  const upper = isLowerInView ? chosen.length : cardsInLine
+  const dimensions = { first: chosen.slice(0, upper), later: chosen.slice(upper) }
+  const queries = useMemo(() => pageQueries(search, moment), [search, moment])
   const shared = { measure, limit, dimensions }
   const now = useFigures(queries.now, { ...shared, isLive: isLive(search, moment) })
   const before = useFigures(queries.before, { ...shared, isLive: false })
   const filters = useEventFilters(search, change, moment)
   const [openFilter, setOpenFilter] = useState<string>()
   useCommands([{ id: 'analytics.filter', name: t`Filter figures`, keys: 'f', run: () => setOpenFilter(filterList) }])
-  const isStale = now.isStale || before.isStale
   return (
     <Page title={<Trans>Analytics</Trans>} actions={<AnalyticsActions {...{ search, change, moment }} />}>
       <FilterBar filters={filters} open={openFilter} onOpen={setOpenFilter} />
@@ -70,11 +89,16 @@ function Analytics({ moment }: { moment: Moment }) {
           <ErrorMessage error={now.error} retry={now.refetch} />
         </Panel>
       ) : (
-        <div className="flex flex-col gap-4" aria-busy={isStale}>
+        <div className="flex flex-col gap-4">
           <ChartPanel {...{ search, change, moment, now, before }} />
           <div className="grid grid-cols-1 gap-4 md:grid-cols-2 xl:grid-cols-3">
-            {shown.map((card) => (
-              <Card key={card} card={card} {...{ search, change, moment, now, before, queries }} />
+            {shown.map((card, index) => (
+              <Card
+                key={card}
+                card={card}
+                {...{ search, change, toggle, moment, now, before, queries }}
+                {...(index === cardsInLine && { panel: lower })}
+              />
             ))}
           </div>
         </div>

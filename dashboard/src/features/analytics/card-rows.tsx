@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { FilterX } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import { Change } from './change.tsx'
 import type { ComparedRow, RowOrder } from './compare-rows.ts'
 import { type Dimension, rowFilter } from './dimensions.ts'
@@ -22,7 +22,8 @@ type Props = {
 }
 
 /** Rows of a card with a bar each, relative to the highest; what fell or rose has its change instead of its share. */
-export function CardRows({ dimension, rows, measure, total, isCompared, order, format, onFilter, beside }: Props) {
+export const CardRows = memo(function CardRows(props: Props) {
+  const { dimension, rows, measure, total, isCompared, order, format, onFilter, beside } = props
   const { t, i18n } = useLingui()
   const text = useValueText()
   const most = Math.max(1, ...rows.map(({ value, before = 0 }) => Math.max(value, order === 'fell' ? before : 0)))
@@ -68,7 +69,7 @@ export function CardRows({ dimension, rows, measure, total, isCompared, order, f
       </tbody>
     </table>
   )
-}
+})
 
 type NameProps = { name: string; canFilter: boolean; onFilter(isExcluded: boolean): void }
 

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { ArrowUpRight, Map as MapIcon } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, type RefCallback, Suspense, useCallback, useMemo, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
@@ -9,12 +9,13 @@ import { type AnalyticsSearch, type ChangeAnalytics, chooseDimension, chosenDime
 import { CardRows } from './card-rows.tsx'
 import { CardTabs } from './card-tabs.tsx'
 import { type ComparedRow, compareRows, orderRows } from './compare-rows.ts'
-import { type CardName, cards, rowFilter } from './dimensions.ts'
-import { toggleValue } from './filter-values.ts'
+import { type CardName, cards, type Row, rowFilter } from './dimensions.ts'
+import type { FilterName } from './event-search.ts'
 import { useMeasureFormat } from './measures.ts'
 import { cardTexts, dimensionTexts } from './names.ts'
 import type { Moment } from './periods.ts'
 import { type Figures, type pageQueries, rowLimit, useRows } from './queries.ts'
+import { useSettled } from './settled.ts'
 import { useValueText } from './value-text.ts'
 
 const CountryMap = lazy(async () => ({ default: (await import('./country-map.tsx')).CountryMap }))
@@ -24,16 +25,18 @@ export type CardProps = {
   card: CardName
   search: AnalyticsSearch
   change: ChangeAnalytics
+  toggle(name: FilterName, value: string, isExcluded: boolean): void
   moment: Moment
   now: Figures
   before: Figures
   queries: ReturnType<typeof pageQueries>
+  panel?: RefCallback<HTMLElement> | undefined
 }
 
 const shownRows = 7
 
 /** The highest values of a dimension. A row filters the page by itself. */
-export function Card({ card, search, change, moment, now, before, queries }: CardProps) {
+export function Card({ card, search, change, toggle, moment, now, before, queries, panel }: CardProps) {
   const { t } = useLingui()
   const { measure = 'clicks', compare, order = 'highest' } = search
   const dimension = chosenDimension(card, search.tabs)
@@ -44,20 +47,26 @@ export function Card({ card, search, change, moment, now, before, queries }: Car
   const [isOpen, setOpen] = useState(false)
   const title = t(cardTexts[card])
   const format = useMeasureFormat(measure)
-  const text = useValueText()
   const isMap = dimension === 'countries' && search.map === true
-  const rows =
-    current.rows &&
-    orderRows(
-      compareRows(dimension, { rows: current.rows, before: compare ? past.rows : undefined, limit }, measure),
-      compare ? order : 'highest',
-    )
-  const filter = (row: ComparedRow, isExcluded: boolean) => {
-    const found = rowFilter(dimension, row.row)
-    if (found) change({ [found.name]: toggleValue(search[found.name], found.value, isExcluded) })
-  }
+  const isStale = current.isStale || past.isStale
+  const ordered = compare ? order : 'highest'
+  const earlier = compare ? past.rows : undefined
+  const rows = useMemo(() => {
+    if (!current.rows) return undefined
+    const compared = compareRows(dimension, { rows: current.rows, before: earlier, limit }, measure)
+    return orderRows(compared, ordered).slice(0, shownRows)
+  }, [dimension, current.rows, earlier, limit, measure, ordered])
+  // Old rows are shares of the old total.
+  const total = useSettled(now.count?.[measure] ?? 0, isStale)
+  const filter = useCallback(
+    ({ row }: ComparedRow, isExcluded: boolean) => {
+      const found = rowFilter(dimension, row)
+      if (found) toggle(found.name, found.value, isExcluded)
+    },
+    [dimension, toggle],
+  )
   return (
-    <Panel className="flex min-h-76 min-w-0 flex-col pb-2">
+    <Panel ref={panel} className="flex min-h-76 min-w-0 flex-col pb-2">
       <header className="flex items-center gap-3 px-4 pt-2 pb-1">
         <CardTabs
           label={title}
@@ -87,7 +96,7 @@ export function Card({ card, search, change, moment, now, before, queries }: Car
           <Trans>All</Trans>
         </button>
       </header>
-      <div className={current.isStale || past.isStale ? 'opacity-60' : ''}>
+      <div aria-busy={isStale} className={isStale ? 'opacity-60' : ''}>
         {isMap ? (
           <Suspense fallback={<RowsLoading />}>
             <CountryMap {...{ search, change }} query={queries.now} />
@@ -95,16 +104,14 @@ export function Card({ card, search, change, moment, now, before, queries }: Car
         ) : rows ? (
           <CardRows
             dimension={dimension}
-            rows={rows.slice(0, shownRows)}
+            rows={rows}
             measure={measure}
-            total={now.count?.[measure] ?? 0}
-            isCompared={compare !== undefined && past.rows !== undefined}
-            order={compare ? order : 'highest'}
+            total={total}
+            isCompared={earlier !== undefined}
+            order={ordered}
             format={format}
             onFilter={filter}
-            {...(dimension === 'top_links' && {
-              beside: ({ key, row }) => <OpenLink id={key} name={text(dimension, row)} />,
-            })}
+            {...(dimension === 'top_links' && { beside: openLink })}
           />
         ) : (
           <RowsLoading />
@@ -117,8 +124,11 @@ export function Card({ card, search, change, moment, now, before, queries }: Car
   )
 }
 
-function OpenLink({ id, name }: { id: string; name: string }) {
+const openLink = ({ key, row }: ComparedRow) => <OpenLink id={key} row={row} />
+
+function OpenLink({ id, row }: { id: string; row: Row }) {
   const { t } = useLingui()
+  const name = useValueText()('top_links', row)
   return (
     <Link
       from="/$workspace"

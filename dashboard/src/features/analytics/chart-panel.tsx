@@ -26,6 +26,7 @@ export function ChartPanel({ search, change, moment, now, before }: Props) {
   const { t } = useLingui()
   const { measure = 'clicks', chart = 'line' } = search
   const [count, money] = [useMeasureFormat('clicks'), useMeasureFormat('saleAmount')]
+  const isStale = now.isStale || before.isStale
   const icon = { size: 14, strokeWidth: 1.75, 'aria-hidden': true } as const
   return (
     <Panel>
@@ -37,9 +38,7 @@ export function ChartPanel({ search, change, moment, now, before }: Props) {
         onChoose={(measure) => change({ measure: measure === 'clicks' ? undefined : measure })}
         format={(measure, value) => (measure === 'saleAmount' ? money : count)(value)}
       />
-      <div
-        className={`relative px-4 pt-3 pb-3 transition-opacity ${now.isStale || before.isStale ? 'opacity-60' : ''}`}
-      >
+      <div aria-busy={isStale} className={`relative px-4 pt-3 pb-3 transition-opacity ${isStale ? 'opacity-60' : ''}`}>
         <Segments
           label={t`Chart`}
           className="mb-2"
@@ -60,6 +59,7 @@ export function ChartPanel({ search, change, moment, now, before }: Props) {
             <SeriesChart
               {...{ measure, moment, kind: chart }}
               period={search.period}
+              isStale={now.isStale}
               series={now.series}
               before={search.compare ? before.series : undefined}
               comparison={search.compare}

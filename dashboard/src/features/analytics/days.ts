@@ -33,12 +33,26 @@ export function weekday(day: Day): number {
 
 /** Date and time of day in a time zone. */
 export function localTime(now: Date, timeZone: string): { day: Day; time: string } {
-  const format = new Intl.DateTimeFormat('en-CA', {
+  const parts = Object.fromEntries(
+    clockIn(timeZone)
+      .formatToParts(now)
+      .map(({ type, value }) => [type, value]),
+  )
+  return { day: `${parts.year}-${parts.month}-${parts.day}`, time: `${parts.hour}:${parts.minute}` }
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+/** Making a format takes longer than using it a hundred times. */
+function clockIn(timeZone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timeZone)
+  if (known) return known
+  const clock = new Intl.DateTimeFormat('en-CA', {
     ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit' },
     ...{ hour: '2-digit', minute: '2-digit' },
   })
-  const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]))
-  return { day: `${parts.year}-${parts.month}-${parts.day}`, time: `${parts.hour}:${parts.minute}` }
+  clocks.set(timeZone, clock)
+  return clock
 }
 
 function addMonth(month: string): string {

@@ -1,3 +1,4 @@
+import { useCallback } from 'react'
 import { useLocale } from '../../ui/figures.tsx'
 import { formatMoney, formatNumber, formatShort, formatShortMoney } from '../../ui/format.ts'
 import { useWorkspaceSettings } from '../links/queries.ts'
@@ -10,14 +11,20 @@ export type Counts = Record<Measure, number>
 export function useMeasureFormat(measure: Measure): (value: number) => string {
   const locale = useLocale()
   const { currency } = useWorkspaceSettings()
-  return (value) => (measure === 'saleAmount' ? formatMoney(value, currency, locale) : formatNumber(value, locale))
+  return useCallback(
+    (value) => (measure === 'saleAmount' ? formatMoney(value, currency, locale) : formatNumber(value, locale)),
+    [measure, currency, locale],
+  )
 }
 
 /** The same in few characters, for the axis of a chart. */
 export function useTickFormat(measure: Measure): (value: number) => string {
   const locale = useLocale()
   const { currency } = useWorkspaceSettings()
-  return (value) => (measure === 'saleAmount' ? formatShortMoney(value, currency, locale) : formatShort(value, locale))
+  return useCallback(
+    (value) => (measure === 'saleAmount' ? formatShortMoney(value, currency, locale) : formatShort(value, locale)),
+    [measure, currency, locale],
+  )
 }
 
 export function measureColor(measure: Measure): string {

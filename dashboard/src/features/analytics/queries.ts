@@ -1,6 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query'
 import type { OperationAnswer, OperationInput } from '@tributary/contract/client'
-import { useRef } from 'react'
-import { useOperation } from '../../app/queries.ts'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { operationQuery, useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { useMinute } from '../../ui/minute.ts'
 import type { AnalyticsSearch } from './analytics-search.ts'
@@ -15,13 +16,19 @@ type BatchQuery = NonNullable<OperationInput<'retrieveAnalyticsBatch'>['body']>
 export type PageQuery = Omit<BatchQuery, 'event' | 'groupBy' | 'limit'>
 
 const freshMs = 60_000
+/** Plans allow as few as two analytics requests a second. */
+const laterMs = 1_000
 
 /** Now, in the time zone and week of the workspace; undefined until they are known. */
 export function useMoment(): Moment | undefined {
   const { slug } = useWorkspace()
   const now = useMinute()
   const { data } = useOperation('getWorkspace', { params: { idOrSlug: slug } }, { staleTime: 300_000 })
-  return data && { now, timeZone: data.timeZone, weekStart: data.weekStart }
+  const { timeZone, weekStart } = data ?? {}
+  return useMemo(
+    () => (timeZone === undefined || weekStart === undefined ? undefined : { now, timeZone, weekStart }),
+    [now, timeZone, weekStart],
+  )
 }
 
 /** Rows of a list that is shown at its top, compared, or searched for what changed most. */
@@ -45,55 +52,93 @@ export function pageQueries(
   return { now, before: past && { ...eventFilters(search), ...past, timezone: moment.timeZone } }
 }
 
+/** Rows that come in one request. */
+type Part = { asked: readonly Dimension[]; rows: Partial<Record<Dimension, readonly Row[]>>; isStale: boolean }
 export type Figures = {
   count: Batch['count']
   series: readonly Row[] | undefined
-  rows: Partial<Record<Dimension, readonly Row[]>>
+  parts: readonly [first: Part, later: Part]
+  /** Whether totals and series are those of the query before. */
   isStale: boolean
   error: Error | null
   refetch(): void
 }
 
-/** The figures of a period: in one request for clicks, and in a second one for rows in the order of another measure. */
-export function useFigures(
-  query: PageQuery | undefined,
-  { measure, limit, dimensions, isLive }: { measure: Measure; limit: number; dimensions: Dimension[]; isLive: boolean },
-): Figures {
+type Shown = {
+  measure: Measure
+  limit: number
+  /** The dimensions of the cards on the screen, and of those below it. */
+  dimensions: { first: Dimension[]; later: Dimension[] }
+  isLive: boolean
+}
+
+/**
+ * The figures of a period: totals and the cards on the screen in one request for clicks, and in a second one for rows in the
+ * order of another measure. The cards below follow when they come into view, or a moment later.
+ */
+export function useFigures(query: PageQuery | undefined, { measure, limit, dimensions, isLive }: Shown): Figures {
   const event = measuredEvent(measure)
-  const groupBy = useAskedDimensions(JSON.stringify([query, measure, limit]), dimensions)
+  const key = JSON.stringify([query, measure, limit])
+  const asked = useAskedDimensions(key, dimensions)
   const enabled = query !== undefined
   const refetchInterval = isLive ? freshMs : undefined
   const totals = ['count', 'timeseries'] as const
-  const ask = (body: Pick<BatchQuery, 'event' | 'groupBy'>) => ({ body: { ...query, ...body, limit } })
-  const all = useOperation(
-    'retrieveAnalyticsBatch',
-    ask({ event: 'composite', groupBy: event === 'composite' ? [...totals, ...groupBy] : [...totals] }),
-    { enabled, refetchInterval },
-  )
   const isOther = event !== 'composite'
-  const other = useOperation('retrieveAnalyticsBatch', ask({ event, groupBy }), {
-    enabled: enabled && isOther,
-    refetchInterval,
-  })
-  const rows = isOther ? other : all
+  const groupBy = isOther ? [...totals] : [...totals, ...asked.first]
+  const all = useEarlyBatch(query, { event: 'composite', groupBy, limit })
+  const other = useEarlyBatch(isOther ? query : undefined, { event, groupBy: asked.first, limit })
+  const allFigures = useOperation('retrieveAnalyticsBatch', all, { enabled, refetchInterval })
+  const otherFigures = useOperation('retrieveAnalyticsBatch', other, { enabled: enabled && isOther, refetchInterval })
+  const first = isOther ? otherFigures : allFigures
+  const isDue = useDue(key, first.data !== undefined && !first.isPlaceholderData) || dimensions.later.length === 0
+  const later = useOperation(
+    'retrieveAnalyticsBatch',
+    { body: { ...query, event, groupBy: asked.later, limit } },
+    { enabled: enabled && asked.later.length > 0 && isDue, refetchInterval },
+  )
   return {
-    count: all.data?.count,
-    series: all.data?.timeseries,
-    rows: (rows.data ?? {}) as Figures['rows'],
-    isStale: enabled && (all.isPlaceholderData || (isOther && other.isPlaceholderData)),
-    error: all.data ? rows.error : all.error,
+    count: allFigures.data?.count,
+    series: allFigures.data?.timeseries,
+    parts: [readPart(asked.first, first), readPart(asked.later, later)],
+    isStale: enabled && allFigures.isPlaceholderData,
+    error: allFigures.data ? first.error : allFigures.error,
     refetch: () => {
-      void all.refetch()
-      if (isOther) void other.refetch()
+      void allFigures.refetch()
+      if (isOther) void otherFigures.refetch()
     },
   }
 }
 
-/** The dimensions that the cards showed when the query changed last: a card that switches asks for itself only. */
-function useAskedDimensions(key: string, dimensions: Dimension[]): Dimension[] {
+function readPart(asked: readonly Dimension[], read: { data?: Batch | undefined; isPlaceholderData: boolean }): Part {
+  return { asked, rows: (read.data ?? {}) as Part['rows'], isStale: read.isPlaceholderData }
+}
+
+/** The input of a batch. Asks for it while the page renders: effects run only after the browser has drawn. */
+function useEarlyBatch(query: PageQuery | undefined, asked: Pick<BatchQuery, 'event' | 'groupBy' | 'limit'>) {
+  const { slug } = useWorkspace()
+  const client = useQueryClient()
+  const input = { body: { ...query, ...asked } }
+  const options = operationQuery(slug, 'retrieveAnalyticsBatch', input)
+  if (query && !client.getQueryState(options.queryKey)) void client.prefetchQuery(options)
+  return input
+}
+
+/** The dimensions that were asked for when the query changed last: a card that switches asks for itself only. */
+function useAskedDimensions(key: string, dimensions: Shown['dimensions']): Shown['dimensions'] {
   const asked = useRef({ key, dimensions })
   if (asked.current.key !== key) asked.current = { key, dimensions }
   return asked.current.dimensions
+}
+
+/** Whether a moment has passed since the query of this key was answered. */
+function useDue(key: string, isAnswered: boolean): boolean {
+  const [dueKey, setDueKey] = useState<string>()
+  useEffect(() => {
+    if (!isAnswered) return
+    const timer = setTimeout(() => setDueKey(key), laterMs)
+    return () => clearTimeout(timer)
+  }, [key, isAnswered])
+  return dueKey === key
 }
 
 /** Rows of one dimension; asked for alone unless the page has them. */
@@ -102,14 +147,19 @@ export function useRows(
   figures: Figures,
   { dimension, measure, limit }: { dimension: Dimension; measure: Measure; limit: number },
 ): { rows: readonly Row[] | undefined; isStale: boolean } {
-  const known = figures.rows[dimension]
+  const part = figures.parts.find(({ asked }) => asked.includes(dimension))
   const { data, isPlaceholderData } = useOperation(
     'retrieveAnalyticsBatch',
     { body: { ...query, event: measuredEvent(measure), groupBy: [dimension], limit } },
-    { enabled: query !== undefined && known === undefined && figures.count !== undefined },
+    { enabled: query !== undefined && !part && figures.count !== undefined },
   )
-  if (known) return { rows: known, isStale: figures.isStale }
-  return { rows: data?.[dimension], isStale: isPlaceholderData }
+  const found = part?.rows[dimension] ?? data?.[dimension]
+  const last = useRef({ dimension, rows: found })
+  if (found || last.current.dimension !== dimension) last.current = { dimension, rows: found }
+  if (!query) return { rows: undefined, isStale: false }
+  // Rows that came with other dimensions before are not yet asked for again.
+  const isOld = found === undefined && last.current.rows !== undefined
+  return { rows: last.current.rows, isStale: isOld || (part ? part.isStale : isPlaceholderData) }
 }
 
 export function isLive(search: AnalyticsSearch, moment: Moment): boolean {

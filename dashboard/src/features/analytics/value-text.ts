@@ -66,9 +66,12 @@ export function useValueText(): ValueText {
   }, [t, locale])
 }
 
+const regions = new Map<string, Intl.DisplayNames>()
+
 /** Names countries by their two-letter codes; undefined for what is none. */
 export function nameCountries(locale: string): (code: string | undefined) => string | undefined {
-  const names = new Intl.DisplayNames([locale], { type: 'region', fallback: 'none' })
+  const names = regions.get(locale) ?? new Intl.DisplayNames([locale], { type: 'region', fallback: 'none' })
+  regions.set(locale, names)
   return (code) => (code !== undefined && /^[A-Z]{2}$/.test(code) ? names.of(code) : undefined)
 }
 
