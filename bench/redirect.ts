@@ -32,7 +32,7 @@ const paths = links.map((link) => `/${link.key}`)
 let visitors = 1_000_000
 const bare = await startBare()
 const results: Record<string, Load[]> = {}
-const bareOf: Record<string, Load[]> = {}
+const bareLoads: Record<string, Load[]> = {}
 try {
   await measureBesideBare({
     ack: await startRedirect({}),
@@ -51,10 +51,10 @@ try {
 }
 
 const first = Object.keys(results)[0] as string
-const rows = Object.entries({ bare: bareOf[first] ?? [], ...results }).map(([name, list]) => {
+const rows = Object.entries({ bare: bareLoads[first] ?? [], ...results }).map(([name, list]) => {
   const of = (figure: 'perSecond' | 'p50' | 'p99') => middle(list.map((load) => load[figure]))
   const besideBare = (figure: 'perSecond' | 'p99') =>
-    name === 'bare' ? '1.00' : bareOf[name] ? beside(name, figure).toFixed(2) : ''
+    name === 'bare' ? '1.00' : bareLoads[name] ? beside(name, figure).toFixed(2) : ''
   const latency = [of('p50').toFixed(2), of('p99').toFixed(2)]
   return [name, Math.round(of('perSecond')), besideBare('perSecond'), ...latency, besideBare('p99'), failures(list)]
 })
@@ -84,7 +84,7 @@ async function measureBesideBare(servers: Record<string, ServerProcess>): Promis
       for (const [name, url] of targets) loads[name] = await measure(url, { seconds })
       for (const name of Object.keys(servers)) {
         keep(results, name, loads[name] as Load)
-        keep(bareOf, name, loads.bare as Load)
+        keep(bareLoads, name, loads.bare as Load)
       }
       const rates = Object.entries(loads).map(([name, load]) => `${name} ${Math.round(load.perSecond)}/s`)
       console.error(`round ${round} of ${rounds}: ${rates.join(', ')}`)
@@ -96,7 +96,7 @@ async function measureBesideBare(servers: Record<string, ServerProcess>): Promis
 
 // Divides each result by the bare server's result of the same round, because the machine's other load varies.
 function beside(name: string, figure: 'perSecond' | 'p99'): number {
-  return middle((results[name] ?? []).map((load, round) => load[figure] / (bareOf[name]?.[round]?.[figure] ?? 1)))
+  return middle((results[name] ?? []).map((load, round) => load[figure] / (bareLoads[name]?.[round]?.[figure] ?? 1)))
 }
 
 function failures(list: Load[]): number {

@@ -49,8 +49,8 @@ function chooseWay(requests: Addressed[], roll: number, random: Random): Way {
   return { parts: [bytes], after: 'wait', isShared: requests.length === 1, heads }
 }
 
-function alone(parts: Buffer[], after: Way['after'], holdMs?: number): Omit<Way, 'heads'> {
-  return { parts, after, holdMs, isShared: false }
+function alone(parts: Buffer[], after: Way['after'], readForMs?: number): Omit<Way, 'heads'> {
+  return { parts, after, readForMs, isShared: false }
 }
 
 function slice(bytes: Buffer, count: number): Buffer[] {

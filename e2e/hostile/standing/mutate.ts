@@ -21,7 +21,7 @@ const names = [
 ]
 
 /** Returns a value that the field probably does not accept. */
-export function hostileValue(random: Random): unknown {
+function hostileValue(random: Random): unknown {
   switch (random.below(9)) {
     case 0:
     case 1:

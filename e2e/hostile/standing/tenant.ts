@@ -19,7 +19,7 @@ export type Tenant = {
 }
 
 /** Hosts whose pages may use the publishable key. */
-export const pageHosts = ['shop.example.com', '*.pages.example']
+const pageHosts = ['shop.example.com', '*.pages.example']
 
 export async function buildTenant(platform: Platform, receiver: string): Promise<Tenant> {
   const workspace = await buildWorkspace(platform)

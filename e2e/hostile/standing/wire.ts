@@ -7,7 +7,7 @@ export type Way = {
   pauseMs?: number
   /** `wait` for responses; `end` half of the connection first; `reset` it at once; `hold` it, reading at most so long. */
   after: 'wait' | 'end' | 'reset' | 'hold'
-  holdMs?: number
+  readForMs?: number
   /** Whether other requests may use the connection before and after. */
   isShared: boolean
   /** Responses to expect, and whether each is without a body. */
@@ -21,19 +21,19 @@ const textLength = 600
 
 /** A connection slot: it sends one input at a time, on a shared connection if the input allows. */
 export function openLane(port: number) {
-  let kept: Socket | undefined
+  let shared: Socket | undefined
 
   async function exchange(way: Way): Promise<Outcome[]> {
     if (!way.isShared) return send(connect(port, '127.0.0.1'), way)
-    const isReused = kept !== undefined && !kept.destroyed && kept.writable
-    const socket = isReused && kept ? kept : connect(port, '127.0.0.1')
-    kept = socket
+    const isReused = shared !== undefined && !shared.destroyed && shared.writable
+    const socket = isReused && shared ? shared : connect(port, '127.0.0.1')
+    shared = socket
     const outcomes = await send(socket, way)
     // The server may close an idle connection just when it is used again.
     if (isReused && outcomes.every(({ status, ms }) => status === 'closed' && ms < 50)) return exchange(way)
     return outcomes
   }
-  return { exchange, [Symbol.dispose]: () => void kept?.destroy() }
+  return { exchange, [Symbol.dispose]: () => void shared?.destroy() }
 }
 
 function send(socket: Socket, way: Way): Promise<Outcome[]> {
@@ -71,14 +71,14 @@ function send(socket: Socket, way: Way): Promise<Outcome[]> {
     reader.end()
     conclude('closed', false)
   })
-  const limitMs = way.after === 'hold' ? (way.holdMs ?? 1_000) : hungAfterMs
+  const limitMs = way.after === 'hold' ? (way.readForMs ?? 1_000) : hungAfterMs
   timers.push(setTimeout(() => conclude(way.after === 'hold' ? 'left' : 'hung', false), limitMs))
   const write = (index: number) => {
     const part = way.parts[index]
     if (part && !socket.destroyed) socket.write(part)
     if (index + 1 < way.parts.length) timers.push(setTimeout(() => write(index + 1), way.pauseMs ?? 0))
     else if (way.after === 'end') socket.end()
-    else if (way.after === 'reset') timers.push(setTimeout(() => conclude('left', false), way.holdMs ?? 0))
+    else if (way.after === 'reset') timers.push(setTimeout(() => conclude('left', false), way.readForMs ?? 0))
   }
   write(0)
   return promise

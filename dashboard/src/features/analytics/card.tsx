@@ -11,11 +11,11 @@ import { CardTabs } from './card-tabs.tsx'
 import { type ComparedRow, compareRows, orderRows } from './compare-rows.ts'
 import { type CardName, cards, type Row, rowFilter } from './dimensions.ts'
 import type { FilterName } from './event-search.ts'
+import { useLastCurrent } from './last-current.ts'
 import { useMeasureFormat } from './measures.ts'
 import { cardTexts, dimensionTexts } from './names.ts'
 import type { Moment } from './periods.ts'
 import { type Figures, type pageQueries, rowLimit, useRows } from './queries.ts'
-import { useSettled } from './settled.ts'
 import { useValueText } from './value-text.ts'
 
 const CountryMap = lazy(async () => ({ default: (await import('./country-map.tsx')).CountryMap }))
@@ -57,7 +57,7 @@ export function Card({ card, search, change, toggle, moment, now, before, querie
     return orderRows(compared, ordered).slice(0, shownRows)
   }, [dimension, current.rows, earlier, limit, measure, ordered])
   // Old rows are shares of the old total.
-  const total = useSettled(now.count?.[measure] ?? 0, isStale)
+  const total = useLastCurrent(now.count?.[measure] ?? 0, isStale)
   const filter = useCallback(
     ({ row }: ComparedRow, isExcluded: boolean) => {
       const found = rowFilter(dimension, row)

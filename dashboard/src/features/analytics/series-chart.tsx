@@ -9,10 +9,10 @@ import type { ChartKind } from './analytics-search.ts'
 import { bucketDay, bucketUnit, formatBucket } from './buckets.ts'
 import { chartNotes } from './chart-notes.ts'
 import type { Row } from './dimensions.ts'
+import { useLastCurrent } from './last-current.ts'
 import { type Measure, measureColor, useMeasureFormat, useTickFormat } from './measures.ts'
 import { measureNames } from './names.ts'
 import { type Comparison, defaultPeriod, type Moment, type Period, periodDays, reachesNow } from './periods.ts'
-import { useSettled } from './settled.ts'
 
 const NotesDialog = lazyPart(['notes'], async () => (await import('../notes/notes-dialog.tsx')).NotesDialog)
 
@@ -30,7 +30,7 @@ type Props = {
 
 /** One measure by hour, day or month, beside the period it is compared with, and the notes on it. */
 export function SeriesChart({ period = defaultPeriod, series, moment, isStale, ...shown }: Props) {
-  const isPartial = useSettled(reachesNow(period, moment), isStale)
+  const isPartial = useLastCurrent(reachesNow(period, moment), isStale)
   const found = useNotes(periodDays(period, moment))
   const starts = useMemo(() => series.map(({ start }) => String(start)), [series])
   const text = JSON.stringify(chartNotes(found, starts, bucketUnit(starts)))

@@ -1,8 +1,8 @@
 import { DeliverPolicy, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
-import { readLogBody } from '../redirect/messages.ts'
 import type { LogMessage } from './batch.ts'
+import { readLogBody } from './log-body.ts'
 
 /** A range of log messages of a partition; `first` and `last` are inclusive. */
 export type Span = { partition: number; first: number; last: number }

@@ -352,14 +352,15 @@ function groupBots(outcomes: Outcome[]): [string, number[]][] {
 
 function tally(platform: Platform, outcomes: Outcome[]): void {
   const { ingested } = ingestMetrics(platform)
-  const counts = { kept: new Map<string, number>(), dropped: new Map(), rejected: new Map() }
+  const [stored, dropped, rejected] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()]
   const count = (reasons: Map<string, number>, reason: string) => reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   for (const outcome of outcomes) {
-    if ('keep' in outcome) count(counts.kept, outcome.keep.event.bot ? 'bot' : 'person')
-    else if ('drop' in outcome) count(counts.dropped, outcome.drop)
-    else count(counts.rejected, outcome.reject)
+    if ('keep' in outcome) count(stored, outcome.keep.event.bot ? 'bot' : 'person')
+    else if ('drop' in outcome) count(dropped, outcome.drop)
+    else count(rejected, outcome.reject)
   }
   // Counting first, because setting labels for each click would cost more than a step.
+  const counts = { kept: stored, dropped, rejected }
   for (const [outcome, reasons] of Object.entries(counts))
     for (const [reason, clicks] of reasons) ingested.inc({ outcome, reason }, clicks)
 }

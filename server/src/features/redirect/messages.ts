@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { openRowReader, type RowWriter } from '../../platform/row-binary.ts'
 
 const triggers = ['link', 'qr', 'pageview'] as const
 
@@ -50,54 +49,3 @@ export function isRawClick(value: unknown): value is RawClick {
     (click.retriedVisit === undefined || typeof click.retriedVisit === 'string')
   )
 }
-
-/** The first byte of a message with binary clicks, which no JSON text begins with. Another layout gets another byte. */
-export const binaryClicks = 1
-
-/** Writes a click after `binaryClicks` or another click. `retriedVisit` is not written: dead letters are JSON. */
-export function writeClick(writer: RowWriter, click: RawClick): void {
-  writer.int64(click.at)
-  writer.string(click.id)
-  writer.string(click.workspaceId)
-  writer.string(click.linkNumber)
-  writer.string(click.url)
-  writer.string(click.trigger)
-  writer.string(click.ip)
-  writer.string(click.userAgent)
-  writer.string(click.referer)
-  writer.string(click.bot)
-  writer.string(click.country)
-  writer.string(click.region)
-  writer.string(click.city)
-  writer.string(click.continent)
-}
-
-/** The content of a message of the event log, in either format. Throws when it is damaged. */
-export function readLogBody(data: Uint8Array): unknown {
-  return data[0] === binaryClicks ? readClicks(data) : JSON.parse(decoder.decode(data))
-}
-
-function readClicks(data: Uint8Array): unknown[] {
-  const reader = openRowReader(data, 1)
-  const clicks: unknown[] = []
-  while (!reader.isAtEnd())
-    clicks.push({
-      at: reader.int64(),
-      id: reader.string(),
-      workspaceId: reader.string(),
-      linkNumber: reader.string(),
-      url: reader.string(),
-      trigger: reader.string(),
-      ip: reader.string(),
-      userAgent: reader.string(),
-      referer: reader.string(),
-      bot: reader.string(),
-      country: reader.string(),
-      region: reader.string(),
-      city: reader.string(),
-      continent: reader.string(),
-    })
-  return clicks
-}
-
-const decoder = new TextDecoder()
