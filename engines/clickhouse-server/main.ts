@@ -13,6 +13,7 @@ import { openSpool } from './spool.ts'
 const { env } = process
 const path = env.CH_PATH ?? './clickhouse-data'
 const port = Number(env.CH_PORT ?? 8123)
+const host = env.CH_HOST ?? '127.0.0.1'
 const expected = { user: env.CH_USER ?? 'default', password: env.CH_PASSWORD ?? '' }
 const concurrency = Number(env.CH_CONCURRENCY ?? 16)
 const queueLength = Number(env.CH_QUEUE ?? 1000)
@@ -28,9 +29,9 @@ const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) =>
   handle(request, response).catch((error) => sendError(response, error, chdb.version))
 })
 server.keepAliveTimeout = 30_000
-server.listen(port, '127.0.0.1', () => {
+server.listen(port, host, () => {
   const { port: chosenPort } = server.address() as AddressInfo
-  console.log(`ClickHouse ${chdb.version} (chdb) listens on http://127.0.0.1:${chosenPort}, data in ${path}`)
+  console.log(`ClickHouse ${chdb.version} (chdb) listens on http://${host}:${chosenPort}, data in ${path}`)
 })
 process.once('SIGTERM', stop)
 process.once('SIGINT', stop)
