@@ -92,8 +92,10 @@ async function upgrade(stack: Stack, moments: Moments): Promise<void> {
   await stack.tributary('upgrade-check')
   await stack.tributary('migrate')
   for (const host of [...hostsOf('redirect'), ...hostsOf('api'), ...hostsOf('worker')]) {
+    if (host.kind !== 'worker') await stack.withdraw(host)
     await stack.stop(host)
     await stack.start(host)
+    if (host.kind !== 'worker') await stack.withdraw()
   }
   moments.caused = moments.healed = Date.now()
 }

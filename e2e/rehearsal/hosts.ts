@@ -82,13 +82,13 @@ export function settingsOn(installation: Installation, { name, kind, region }: H
   }
 }
 
-/** What runs on a host, except for PostgreSQL. */
-export function commandOf(installation: Installation, host: Host, program: string): Command {
+/** What runs on a host, except for PostgreSQL. Caddy sends no requests to the withdrawn host. */
+export function commandOf(installation: Installation, host: Host, program: string, withdrawn?: Host): Command {
   const { folder, password } = installation
   const data = join(folder, host.name)
   const at = (kind: Kind, port: number, region?: Region) =>
     hostsOf(kind)
-      .filter((other) => region === undefined || other.region === region)
+      .filter((other) => other !== withdrawn && (region === undefined || other.region === region))
       .map(({ address }) => `${address}:${port}`)
       .join(' ')
   switch (host.kind) {
@@ -102,7 +102,6 @@ export function commandOf(installation: Installation, host: Host, program: strin
           REDIRECT_UPSTREAM: at('redirect', ports.redirect, host.region),
           CADDY_SERVERS: 'several',
           CADDY_TLS: 'internal',
-          CADDY_ADMIN: 'off',
           TLS_ASK_URL: `http://${at('redirect', ports.ops, host.region).split(' ')[0]}/internal/tls-allowed`,
           XDG_DATA_HOME: data,
           XDG_CONFIG_HOME: data,

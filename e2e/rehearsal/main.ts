@@ -55,7 +55,7 @@ async function outside(): Promise<number> {
   }
   const args = [import.meta.filename, '--inside', JSON.stringify(options)]
   const child = openNetwork(id).spawn(operator.name, process.execPath, args, { stdio: 'inherit', env: process.env })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGTERM'))
   const [code] = await once(child, 'exit')
   return code ?? 1
 }

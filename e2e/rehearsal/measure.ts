@@ -9,7 +9,7 @@ import { apiUrl, call, type Fixtures, fromProxy, readDestination } from './fixtu
 import { hostsOf, ports, settingsOn } from './hosts.ts'
 import { type Rates, startLoad } from './load.ts'
 import type { Stack } from './stack.ts'
-import { openVisitor } from './visitor.ts'
+import { openVisitor, silentConnection } from './visitor.ts'
 
 /** What one fault did to visitors and clients. */
 export type Result = {
@@ -140,7 +140,8 @@ async function changeLink({ changing, writer }: Fixtures): Promise<number> {
 function judge(fault: Fault, { incidents, retried, writes }: Outcome, { began = 0, caused = 0 }: Moments): string[] {
   const problems: string[] = []
   const failed = incidents.filter(({ problem }) => problem !== undefined)
-  const isInFlight = ({ from, until }: Incident) => from <= caused + toleratedMs && until >= began
+  const isInFlight = ({ from, until, problem }: Incident) =>
+    problem === silentConnection || (from <= caused + toleratedMs && until >= began)
   const others = failed.filter((incident) => incident.what === 'visit' && !(fault.breaksVisits && isInFlight(incident)))
   if (others.length > 0) {
     problems.push(

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
-import { access, readdir } from 'node:fs/promises'
+import { access, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -90,7 +90,7 @@ export function openNetwork(id: string): Network {
   return {
     spawn: (host, command, args, { uid, gid, ...options } = {}) =>
       spawn('ip', netnsExec(id, host, ...asUser(command, args, { uid, gid })), options),
-    kill: (host) => killAll(namespace(id, host)),
+    kill: (host) => killAll([namespace(id, host)]),
     unplug: (host) => ip(id, host, 'link', 'set', 'eth0', 'down'),
     plug: (host) => ip(id, host, 'link', 'set', 'eth0', 'up'),
     cutRegions: async () => {
@@ -124,20 +124,19 @@ export async function removeAbandoned(): Promise<void> {
 async function removeNetwork(id: string): Promise<void> {
   const names = (await readdir('/run/netns').catch(() => [])).filter((name) => name.startsWith(namespace(id, '')))
   // PostgreSQL removes its shared memory when it may stop by itself.
-  await Promise.all(names.map((name) => signalAll(name, 'SIGINT')))
-  for (let waits = 0; waits < 30 && (await Promise.all(names.map(findPids))).flat().length > 0; waits++)
-    await sleep(100)
-  await Promise.all(names.map(killAll))
+  await signalAll(names, 'SIGINT')
+  for (let waits = 0; waits < 20 && (await findPids(names)).length > 0; waits++) await sleep(100)
+  await killAll(names)
   for (const name of names) await run('ip', ['netns', 'del', name])
 }
 
-async function killAll(name: string): Promise<void> {
-  while ((await signalAll(name, 'SIGKILL')) > 0) await sleep(20)
+async function killAll(names: string[]): Promise<void> {
+  while ((await signalAll(names, 'SIGKILL')) > 0) await sleep(20)
 }
 
 /** Returns the number of processes. */
-async function signalAll(name: string, signal: NodeJS.Signals): Promise<number> {
-  const pids = await findPids(name)
+async function signalAll(names: string[], signal: NodeJS.Signals): Promise<number> {
+  const pids = await findPids(names)
   for (const pid of pids) {
     try {
       process.kill(pid, signal)
@@ -146,9 +145,13 @@ async function signalAll(name: string, signal: NodeJS.Signals): Promise<number> 
   return pids.length
 }
 
-async function findPids(name: string): Promise<number[]> {
-  const { stdout } = await run('ip', ['netns', 'pids', name])
-  return stdout.split('\n').filter(Boolean).map(Number)
+/** Finds the processes of namespaces, as `ip netns pids` does for one. */
+async function findPids(names: string[]): Promise<number[]> {
+  const namespaces = await Promise.all(names.map((name) => stat(join('/run/netns', name))))
+  const inodes = new Set(namespaces.map(({ ino }) => ino))
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0)
+  const found = await Promise.all(pids.map((pid) => stat(`/proc/${pid}/ns/net`).catch(() => undefined)))
+  return pids.filter((_, index) => inodes.has(found[index]?.ino ?? 0))
 }
 
 async function connectRegions(id: string): Promise<void> {

@@ -33,6 +33,11 @@ export async function runRehearsal(options: Options): Promise<boolean> {
   const counted = openCounts(stack, fixtures)
   await waitUntilCounted(counted, newTally(), firstCountWithinMs)
   const results: Result[] = []
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      console.log(formatResults(results))
+      process.exit(1)
+    })
   try {
     for (const fault of possible) {
       report(`${fault.name} …`)

@@ -13,6 +13,9 @@ export type Visitor = {
   sendAgain(request: Buffer): Promise<number>
 }
 
+/** The problem of a visit on a connection that was open before its other end lost the power. */
+export const silentConnection = 'no response on a connection that was open before'
+
 const port = 80
 const connectWithinMs = 2_000
 const answerWithinMs = 20_000
@@ -49,7 +52,8 @@ export function openVisitor(addresses: string[]): Visitor {
 
 /** Every expected response is a redirect without a body, so it ends with its headers. */
 async function ask(door: Door, request: Buffer): Promise<number> {
-  const socket = door.idle.pop() ?? (await open(door))
+  const idle = door.idle.pop()
+  const socket = idle ?? (await open(door))
   return new Promise((resolve, reject) => {
     let answer = ''
     const fail = (problem: string) => {
@@ -59,7 +63,8 @@ async function ask(door: Door, request: Buffer): Promise<number> {
       reject(new Error(problem))
     }
     const closed = () => fail('the connection closed before the response')
-    const timer = setTimeout(() => fail(`no response within ${answerWithinMs} ms`), answerWithinMs)
+    const silence = idle ? silentConnection : `no response within ${answerWithinMs} ms`
+    const timer = setTimeout(() => fail(silence), answerWithinMs)
     const read = (chunk: Buffer) => {
       answer += chunk.toString('latin1')
       if (!answer.includes('\r\n\r\n')) return
