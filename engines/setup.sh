@@ -10,7 +10,7 @@ own_compose=.tools/compose/usr/bin/docker-compose
 policy=/usr/sbin/policy-rc.d
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # Debian packages and the programs in them.
-deploy_programs='caddy/caddy curl/curl golang-go/go openssl/openssl procps/ps prometheus/promtool python3/python3
+deploy_programs='caddy/caddy curl/curl golang-go/go iproute2/ip openssl/openssl procps/ps prometheus/promtool python3/python3
   shellcheck/shellcheck systemd/systemd-analyze'
 go_libraries='golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev'
 

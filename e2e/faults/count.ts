@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@tributary/contract/client'
 import { listLinks } from '@tributary/contract/links'
 import { query } from '../../server/src/platform/clickhouse.ts'
+import type { Platform } from '../../server/src/platform/context.ts'
+import type { BuiltWorkspace } from '../../server/test/build.ts'
 import type { ServerProcess } from '../../server/test/server-process.ts'
+import type { Balancer } from './balancer.ts'
 import { send, type Tally } from './load.ts'
 import type { FaultStack } from './stack.ts'
 import { buildVisit, openVisits } from './visits.ts'
@@ -21,13 +24,22 @@ export type Counts = {
   lost: Map<number, number>
 }
 
+/** What is counted of an installation. */
+export type CountedStack = Pick<FaultStack, 'lastLinks' | 'environment'> & {
+  workspaces: Pick<BuiltWorkspace, 'id' | 'key'>[]
+  platform: Pick<Platform, 'clickhouse'>
+  balancer: Pick<Balancer, 'send'>
+  api: Pick<ServerProcess, 'api'> & { headers?: Record<string, string> }
+  redirects: Pick<ServerProcess, 'pid' | 'ops'>[]
+}
+
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 const pollIntervalMs = 100
 const patienceMs = 20_000
 let lastVisitor = 1_000_000_000
 
 /** Waits until the pipeline is empty: no clicks in the spools, and the last click of every workspace is counted. */
-export async function waitUntilCounted(stack: FaultStack, tally: Tally, withinMs: number): Promise<void> {
+export async function waitUntilCounted(stack: CountedStack, tally: Tally, withinMs: number): Promise<void> {
   const until = Date.now() + withinMs
   await waitFor(until, 'the spools to be empty', async () => {
     const bytes = await Promise.all(stack.redirects.map((redirect) => readMetric(redirect, 'tributary_spool_bytes')))
@@ -43,7 +55,7 @@ export async function waitUntilCounted(stack: FaultStack, tally: Tally, withinMs
   })
 }
 
-export async function readCounts(stack: FaultStack): Promise<Counts> {
+export async function readCounts(stack: CountedStack): Promise<Counts> {
   const { clickhouse } = stack.platform
   const byReason = await query<{ bot: string; rows: string; ids: string; visits: string }>(
     clickhouse,
@@ -70,7 +82,7 @@ export async function readCounts(stack: FaultStack): Promise<Counts> {
 }
 
 /** Runs `tributary verify`; returns its output if it found differences. */
-export function verify(stack: FaultStack): Promise<string | undefined> {
+export function verify(stack: CountedStack): Promise<string | undefined> {
   return new Promise((resolve) => {
     const env = { PATH: process.env.PATH, ...stack.environment }
     execFile(process.execPath, [main, 'verify', '--json'], { env, timeout: 120_000 }, (error, stdout, stderr) => {
@@ -81,20 +93,23 @@ export function verify(stack: FaultStack): Promise<string | undefined> {
   })
 }
 
-async function readMetric({ ops }: ServerProcess, name: string): Promise<number> {
+async function readMetric({ ops }: Pick<ServerProcess, 'ops'>, name: string): Promise<number> {
   const text = await (await fetch(`${ops}/metrics`)).text()
   const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 }
 
 /** Reads click counters from the API, with retries while it reconnects to its databases. */
-export async function readCounters({ workspaces, api }: FaultStack) {
+export async function readCounters({ workspaces, api }: Pick<CountedStack, 'workspaces' | 'api'>) {
   const until = Date.now() + patienceMs
   for (;;) {
     try {
       const pages = await Promise.all(
         workspaces.map(({ key }) =>
-          createClient({ url: api.api, token: key })(listLinks, { query: { pageSize: 100 } }),
+          createClient({ url: api.api, token: key })(listLinks, {
+            query: { pageSize: 100 },
+            headers: api.headers,
+          }),
         ),
       )
       const links = pages.flat()

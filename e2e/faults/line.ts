@@ -83,8 +83,15 @@ const columns: [string, (line: Line) => string | number][] = [
 
 /** Formats results as a Markdown table, for the guide. */
 export function formatTable(lines: Line[]): string {
-  const rows = [columns.map(([name]) => name), ...lines.map((line) => columns.map(([, cell]) => String(cell(line))))]
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return formatRows([
+    columns.map(([name]) => name),
+    ...lines.map((line) => columns.map(([, cell]) => String(cell(line)))),
+  ])
+}
+
+/** Formats a Markdown table; the first row has the names of the columns. */
+export function formatRows(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const texts = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
   texts.splice(1, 0, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`)
   return texts.join('\n')

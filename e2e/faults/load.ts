@@ -62,7 +62,12 @@ export async function loadFully(
   await Promise.all(Array.from({ length: given.connections }, keepSending))
 }
 
-export async function send(balancer: Balancer, visits: Visits, visit: Visit, tally: Tally): Promise<void> {
+export async function send(
+  balancer: Pick<Balancer, 'send'>,
+  visits: Visits,
+  visit: Visit,
+  tally: Tally,
+): Promise<void> {
   const { kind, link } = visit
   if (kind === 'person') tally.sent += 1
   const since = performance.now()

@@ -15,6 +15,7 @@ const productionWarning =
   'This in-process ClickHouse is for development and trials. Install the ClickHouse server: docs/guides/self-hosting.md, "The ClickHouse server"'
 const path = env.CH_PATH ?? './clickhouse-data'
 const port = Number(env.CH_PORT ?? 8123)
+const host = env.CH_HOST ?? '127.0.0.1'
 const expected = { user: env.CH_USER ?? 'default', password: env.CH_PASSWORD ?? '' }
 const concurrency = Number(env.CH_CONCURRENCY ?? 16)
 const queueLength = Number(env.CH_QUEUE ?? 1000)
@@ -30,9 +31,9 @@ const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) =>
   handle(request, response).catch((error) => sendError(response, error, chdb.version))
 })
 server.keepAliveTimeout = 30_000
-server.listen(port, '127.0.0.1', () => {
+server.listen(port, host, () => {
   const { port: chosenPort } = server.address() as AddressInfo
-  console.log(`ClickHouse ${chdb.version} (chdb) listens on http://127.0.0.1:${chosenPort}, data in ${path}`)
+  console.log(`ClickHouse ${chdb.version} (chdb) listens on http://${host}:${chosenPort}, data in ${path}`)
   if (env.NODE_ENV === 'production') console.warn(productionWarning)
 })
 process.once('SIGTERM', stop)

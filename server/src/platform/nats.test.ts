@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startEngines } from '../../../engines/start.ts'
@@ -43,6 +43,28 @@ describe('a NATS URL', () => {
     expect(await login.promise).toMatch(/^CONNECT .*"user":"me","pass":"s@cret"/)
   })
 })
+
+test('a server that falls silent without closing the connection is left within 20 seconds', async () => {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.write('INFO {"server_id":"x","version":"2.15.0","proto":1,"headers":true,"max_payload":1048576}\r\n')
+    // Answers only while it connects, as a server that loses its power right afterwards.
+    socket.once('data', () => socket.write('PONG\r\n'))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const silent = await openNats({ ...config, NATS_URL: `nats://127.0.0.1:${port}` }, openLog('silent'))
+  onTestFinished(() => silent.close())
+  const began = performance.now()
+  for await (const { type } of silent.status()) if (type === 'disconnect') break
+  expect(performance.now() - began).toBeLessThan(20_000)
+}, 60_000)
 
 test('streams are created once and follow the settings', async () => {
   const manager = await jetstreamManager(nats)

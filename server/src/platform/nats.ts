@@ -32,6 +32,9 @@ export async function openNats(config: Config, log: Log): Promise<NatsConnection
     reconnectTimeWait: 250,
     reconnectJitter: 100,
     timeout: 5_000,
+    // A server without power closes no connection. The default notices that after minutes.
+    pingInterval: 5_000,
+    maxPingOut: 2,
   }).catch((error) => {
     throw new Error(`NATS at ${target.servers.join(', ')}: ${error.message}`, { cause: error.cause ?? error })
   })

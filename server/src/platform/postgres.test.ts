@@ -6,7 +6,7 @@ import { freePort } from '../../../engines/port.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { isOverloaded, query } from './clickhouse.ts'
 import type { Config } from './config.ts'
-import { isTimedOut, openPostgres, PoolBusyError, type PoolUse, roleUse } from './postgres.ts'
+import { isTimedOut, openConnection, openPostgres, PoolBusyError, type PoolUse, roleUse } from './postgres.ts'
 
 const platform = await openTestPlatform()
 const quick = { ...platform.config, POSTGRES_STATEMENT_TIMEOUT_MS: 300 }
@@ -22,6 +22,17 @@ async function running(mark: string): Promise<number> {
     WHERE query LIKE ${`%${mark}%`} AND pid <> pg_backend_pid() AND state = 'active'`.execute(platform.db)
   return result.rows.length
 }
+
+test('PostgreSQL asks after silent clients, so that a host without power holds its locks for seconds', async () => {
+  const settings = `SELECT current_setting('tcp_keepalives_idle') AS idle,
+    current_setting('tcp_keepalives_interval') AS interval, current_setting('tcp_keepalives_count') AS count`
+  const expected = { idle: '10', interval: '5', count: '3' }
+  expect((await sql.raw(settings).execute(open('serving'))).rows).toEqual([expected])
+  const connection = openConnection(platform.config)
+  onTestFinished(() => connection.end())
+  await connection.connect()
+  expect((await connection.query(settings)).rows).toEqual([expected])
+})
 
 test('PostgreSQL itself cancels a statement that takes too long', async () => {
   const mark = randomUUID()

@@ -24,6 +24,9 @@ export function roleUse({ ROLES }: Pick<Config, 'ROLES'>): PoolUse {
   return ROLES.includes('worker') ? 'jobs' : 'serving'
 }
 
+/** PostgreSQL ends a session and its locks 25 s after the client's host lost its power; by default after two hours. */
+const keepalives = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 }
+
 // Error messages of `pg` for: no connection became free, or a new connection timed out.
 const connectTimeouts = [
   'timeout exceeded when trying to connect',
@@ -86,9 +89,9 @@ export function openPostgres(
       statement_timeout: statementMs,
       lock_timeout: statementMs,
       idle_in_transaction_session_timeout: 2 * statementMs,
+      ...keepalives,
     }
-    const text = Object.entries(settings).map(([name, value]) => `SET ${name} = ${value}`)
-    client.query(text.join('; ')).catch(() => {})
+    client.query(formatSettings(settings)).catch(() => {})
   })
   const db: Db = new Kysely({
     dialect: new PostgresDialect({ pool: fairPool(pool, Math.max(1, connections >> 1), config.POSTGRES_WAIT_MS) }),
@@ -268,7 +271,14 @@ export function openConnection(config: Pick<Config, 'POSTGRES_URL'>): pg.Client 
     connectionTimeoutMillis: 5_000,
   })
   client.on('error', () => {})
+  client.on('connect', () => void client.query(formatSettings(keepalives)).catch(() => {}))
   return client
+}
+
+function formatSettings(settings: Record<string, string | number>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `SET ${name} = ${value}`)
+    .join('; ')
 }
 
 const deadlockAttempts = 4
