@@ -20,7 +20,7 @@ createServer((request, response) => {
 }).listen(3001)
 createServer((_, response) => response.end()).listen(3002)`
 
-const places = [
+const nodes = [
   { name: 'caddy', region: 1, address: '10.77.1.11' },
   { name: 'redirect-1', region: 1, address: '10.77.1.21' },
   { name: 'redirect-2', region: 2, address: '10.77.2.21' },
@@ -31,7 +31,7 @@ test.skipIf(reason !== undefined)(
   async () => {
     await using folder = await temporaryFolder()
     const id = `${process.pid}`
-    await using _ = await buildNetwork(id, [...places])
+    await using _ = await buildNetwork(id, [...nodes])
     const network = openNetwork(id)
     const startServer = (name: string) =>
       network.spawn(name, process.execPath, ['-e', server, name], { stdio: 'inherit' })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Host, hosts, hostsOf, type Kind } from './hosts.ts'
+import { type Host, hosts, type Kind, selectHosts } from './hosts.ts'
 import { currentProgram, type Stack } from './stack.ts'
 
 /** Moments of a fault, in milliseconds since 1970. */
@@ -91,7 +91,7 @@ async function upgrade(stack: Stack, moments: Moments): Promise<void> {
   stack.use(currentProgram)
   await stack.tributary('upgrade-check')
   await stack.tributary('migrate')
-  for (const host of [...hostsOf('redirect'), ...hostsOf('api'), ...hostsOf('worker')]) {
+  for (const host of [...selectHosts('redirect'), ...selectHosts('api'), ...selectHosts('worker')]) {
     if (host.kind !== 'worker') await stack.withdraw(host)
     await stack.stop(host)
     await stack.start(host)

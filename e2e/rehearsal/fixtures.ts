@@ -2,7 +2,7 @@ import { hashPartition } from '../../server/src/platform/ids.ts'
 import { browser } from '../../server/test/build.ts'
 import { visit } from '../../server/test/visit.ts'
 import type { TargetLink } from '../faults/visits.ts'
-import { type Host, hostsOf, ports } from './hosts.ts'
+import { type Host, ports, selectHosts } from './hosts.ts'
 import { readAuthorities, type Stack } from './stack.ts'
 import type { WriterOptions } from './writer.ts'
 
@@ -21,7 +21,7 @@ const linksPerWorkspace = 5
 const workspaceCount = 2
 /** As Caddy says that it got the request over HTTPS. */
 export const fromProxy = { 'x-forwarded-proto': 'https' }
-export const apiUrl = () => `http://${hostsOf('api')[0]?.address}:${ports.api}`
+export const apiUrl = () => `http://${selectHosts('api')[0]?.address}:${ports.api}`
 
 /** Creates workspaces by the operator's commands, and links over the API, as they work in every version. */
 export async function createFixtures(stack: Stack): Promise<Fixtures> {
@@ -45,7 +45,7 @@ export async function createFixtures(stack: Stack): Promise<Fixtures> {
   const customer = await createCustomer(writer)
   const authorities = await readAuthorities(stack)
   const changing = await createLink(writer, { key: 'changing' })
-  await readDestination(changing, hostsOf('redirect')[0])
+  await readDestination(changing, selectHosts('redirect')[0])
   return {
     workspaces,
     links,
@@ -74,7 +74,7 @@ async function createLink({ key: token, domain }: Workspace, given: object): Pro
 /** Creates a customer by a click and a lead, whose sales are counted on the link. */
 async function createCustomer(workspace: Workspace): Promise<string> {
   const { key, domain } = await createLink(workspace, { key: 'sold', trackConversion: true })
-  const destination = await readDestination({ key, domain }, hostsOf('redirect')[0])
+  const destination = await readDestination({ key, domain }, selectHosts('redirect')[0])
   const clickId = new URL(destination).searchParams.get('trib_id')
   await call(workspace.key, '/track/lead', { clickId, eventName: 'Sign up', customerExternalId: 'buyer' })
   return 'buyer'

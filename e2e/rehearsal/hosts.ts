@@ -4,33 +4,33 @@ import { newSecrets } from '../../demo/settings.ts'
 import { requireNats } from '../../engines/nats.ts'
 import { findOnPath, projectFolder } from '../../engines/programs.ts'
 import { findValkey } from '../../engines/valkey.ts'
-import type { Place, Region, Spawned } from './network.ts'
+import type { Node, Region, Spawned } from './network.ts'
 
 export type Kind = 'caddy' | 'redirect' | 'api' | 'worker' | 'nats' | 'postgres' | 'valkey' | 'clickhouse' | 'client'
-export type Host = Place & { kind: Kind; number: number }
+export type Host = Node & { kind: Kind; number: number }
 export type Command = Spawned & { command: string; args: string[] }
 
 /** The large installation of docs/guides/scaling.md: region 1 has the engines, both have redirects near their visitors. */
 export const hosts: Host[] = [
-  ...place('caddy', 11, [1, 2]),
-  ...place('redirect', 21, [1, 1, 2, 2]),
-  ...place('api', 31, [1, 1]),
-  ...place('worker', 41, [1, 1]),
-  ...place('nats', 51, [1, 1, 1]),
-  ...place('postgres', 61, [1, 1]),
-  ...place('valkey', 71, [1, 2]),
-  ...place('clickhouse', 81, [1]),
-  ...place('client', 91, [1, 2]),
+  ...buildHosts('caddy', 11, [1, 2]),
+  ...buildHosts('redirect', 21, [1, 1, 2, 2]),
+  ...buildHosts('api', 31, [1, 1]),
+  ...buildHosts('worker', 41, [1, 1]),
+  ...buildHosts('nats', 51, [1, 1, 1]),
+  ...buildHosts('postgres', 61, [1, 1]),
+  ...buildHosts('valkey', 71, [1, 2]),
+  ...buildHosts('clickhouse', 81, [1]),
+  ...buildHosts('client', 91, [1, 2]),
 ]
 
 /** Where the rehearsal itself runs: it asks hosts for their state and counts. */
-export const operator: Place = { name: 'operator', region: 1, address: '10.77.1.2' }
+export const operator: Node = { name: 'operator', region: 1, address: '10.77.1.2' }
 /** The address of PostgreSQL's primary, which moves on a failover. */
 export const primaryAddress = '10.77.1.60'
 export const apiHost = 'api.rehearsal.test'
 export const ports = { http: 80, https: 443, api: 3000, redirect: 3001, ops: 3002 }
 
-export function hostsOf(kind: Kind): Host[] {
+export function selectHosts(kind: Kind): Host[] {
   return hosts.filter((host) => host.kind === kind)
 }
 
@@ -49,7 +49,7 @@ export async function openInstallation(folder: string): Promise<Installation> {
   const [caddy] = await findOnPath('caddy')
   if (!valkey || !caddy) throw new Error('valkey or caddy is missing; run `npm run setup -- --deploy`')
   const password = `p${randomBytes(12).toString('hex')}`
-  const natsUrls = hostsOf('nats').map(({ address }) => `nats://tributary:${password}@${address}:4222`)
+  const natsUrls = selectHosts('nats').map(({ address }) => `nats://tributary:${password}@${address}:4222`)
   const settings = {
     ENVIRONMENT: 'production',
     HOST: '0.0.0.0',
@@ -64,7 +64,7 @@ export async function openInstallation(folder: string): Promise<Installation> {
     NATS_REPLICAS: '3',
     EVENT_PARTITIONS: '2',
     CLICKHOUSE_URL: `http://${address('clickhouse', 1)}:8123`,
-    TRUSTED_PROXIES: [operator, ...hostsOf('caddy')].map(({ address }) => address).join(','),
+    TRUSTED_PROXIES: [operator, ...selectHosts('caddy')].map(({ address }) => address).join(','),
     ...newSecrets(),
     // Of the rehearsal, not of the installation: processes start faster.
     NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
@@ -83,11 +83,11 @@ export function settingsOn(installation: Installation, { name, kind, region }: H
 }
 
 /** What runs on a host, except for PostgreSQL. Caddy sends no requests to the withdrawn host. */
-export function commandOf(installation: Installation, host: Host, program: string, withdrawn?: Host): Command {
+export function buildCommand(installation: Installation, host: Host, program: string, withdrawn?: Host): Command {
   const { folder, password } = installation
   const data = join(folder, host.name)
   const at = (kind: Kind, port: number, region?: Region) =>
-    hostsOf(kind)
+    selectHosts(kind)
       .filter((other) => other !== withdrawn && (region === undefined || other.region === region))
       .map(({ address }) => `${address}:${port}`)
       .join(' ')
@@ -118,7 +118,7 @@ export function commandOf(installation: Installation, host: Host, program: strin
           NATS_CLUSTER_LISTEN: '0.0.0.0:6222',
           NATS_STORE: join(data, 'jetstream'),
           NATS_PASSWORD: password,
-          NATS_ROUTES: `[${hostsOf('nats').map(({ address }) => `nats://cluster:${password}@${address}:6222`)}]`,
+          NATS_ROUTES: `[${selectHosts('nats').map(({ address }) => `nats://cluster:${password}@${address}:6222`)}]`,
         },
       }
     case 'valkey': {
@@ -145,7 +145,7 @@ export function healthUrl({ kind, address }: Host): string | undefined {
   if (kind === 'redirect' || kind === 'api' || kind === 'worker') return `http://${address}:${ports.ops}/readyz`
 }
 
-function place(kind: Kind, from: number, regions: Region[]): Host[] {
+function buildHosts(kind: Kind, from: number, regions: Region[]): Host[] {
   return regions.map((region, index) => ({
     kind,
     number: index + 1,
@@ -156,7 +156,7 @@ function place(kind: Kind, from: number, regions: Region[]): Host[] {
 }
 
 function address(kind: Kind, number: number): string {
-  const host = hostsOf(kind).find((host) => host.number === number)
+  const host = selectHosts(kind).find((host) => host.number === number)
   if (!host) throw new Error(`There is no ${kind}-${number}`)
   return host.address
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Tally } from '../faults/load.ts'
 import type { Order, Outcome } from './client.ts'
 import type { Fixtures } from './fixtures.ts'
-import { hostsOf } from './hosts.ts'
+import { selectHosts } from './hosts.ts'
 import type { Stack } from './stack.ts'
 
 export type Load = { stop(): Promise<Outcome> }
@@ -15,14 +15,14 @@ let runs = 0
 /** Starts the clients, one in each region, and sends visits and writes at a constant rate until stopped. */
 export function startLoad(stack: Stack, fixtures: Fixtures, rates: Rates, { repeats }: { repeats: boolean }): Load {
   runs += 1
-  const clients = hostsOf('client').map(({ name, region, number }) => {
+  const clients = selectHosts('client').map(({ name, region, number }) => {
     const child = stack.network.spawn(name, process.execPath, [join(import.meta.dirname, 'client.ts')], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
       env: process.env,
     })
     // The nearest Caddy first, as DNS by location returns them.
-    const caddies = hostsOf('caddy')
+    const caddies = selectHosts('caddy')
       .toSorted((one, other) => Math.abs(one.region - region) - Math.abs(other.region - region))
       .map(({ address }) => address)
     const order: Order = {

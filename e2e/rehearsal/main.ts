@@ -61,6 +61,6 @@ async function outside(): Promise<number> {
 }
 
 async function inside(options: Options): Promise<void> {
-  const isKept = await runRehearsal(options)
-  process.exit(isKept ? 0 : 1)
+  const hasPassed = await runRehearsal(options)
+  process.exit(hasPassed ? 0 : 1)
 }

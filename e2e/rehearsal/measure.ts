@@ -6,7 +6,7 @@ import { buildLine } from '../faults/line.ts'
 import type { Incident, Outcome } from './client.ts'
 import type { Fault, Moments } from './faults.ts'
 import { apiUrl, call, type Fixtures, fromProxy, readDestination } from './fixtures.ts'
-import { hostsOf, ports, settingsOn } from './hosts.ts'
+import { ports, selectHosts, settingsOn } from './hosts.ts'
 import { type Rates, startLoad } from './load.ts'
 import type { Stack } from './stack.ts'
 import { openVisitor, silentConnection } from './visitor.ts'
@@ -44,10 +44,10 @@ const changedWithinMs = 20_000
 const toleratedMs = 100
 
 export function openCounts(stack: Stack, { workspaces, lastLinks }: Fixtures): CountedStack {
-  const [host] = hostsOf('worker')
+  const [host] = selectHosts('worker')
   if (!host) throw new Error('There is no worker')
   const environment = settingsOn(stack.installation, host)
-  const visitor = openVisitor(hostsOf('caddy').map(({ address }) => address))
+  const visitor = openVisitor(selectHosts('caddy').map(({ address }) => address))
   return {
     workspaces,
     lastLinks,
@@ -55,7 +55,7 @@ export function openCounts(stack: Stack, { workspaces, lastLinks }: Fixtures): C
     platform: { clickhouse: openClickHouse(readConfig(environment)) },
     balancer: { send: (request) => visitor.send(request).catch(() => visitor.sendAgain(request)) },
     api: { api: apiUrl(), headers: fromProxy },
-    redirects: hostsOf('redirect').map(({ address, number }) => ({
+    redirects: selectHosts('redirect').map(({ address, number }) => ({
       pid: number,
       ops: `http://${address}:${ports.ops}`,
     })),
@@ -128,7 +128,7 @@ async function changeLink({ changing, writer }: Fixtures): Promise<number> {
   const url = `https://example.com/changed-${Date.now()}`
   await call(writer.key, `/links/${changing.id}`, { url }, 'PATCH')
   const began = performance.now()
-  for (const host of hostsOf('redirect')) {
+  for (const host of selectHosts('redirect')) {
     while ((await readDestination(changing, host)) !== url) {
       if (performance.now() - began > changedWithinMs) throw new Error(`${host.name} does not know a changed link`)
       await sleep(50)

@@ -8,7 +8,7 @@ import { findOnPath } from '../../engines/programs.ts'
 const run = promisify(execFile)
 
 export type Region = 1 | 2
-export type Place = { name: string; region: Region; address: string }
+export type Node = { name: string; region: Region; address: string }
 export type Spawned = Pick<SpawnOptions, 'env' | 'cwd' | 'stdio' | 'serialization'> & { uid?: number; gid?: number }
 
 /** The network of a rehearsal. Every host is a network namespace; the addresses exist only inside. */
@@ -51,7 +51,7 @@ export async function whyNoNetwork(): Promise<string | undefined> {
 }
 
 /** Builds the hosts, one switch for each region, and a line with delay between the two. Run once, outside the network. */
-export async function buildNetwork(id: string, hosts: Place[]): Promise<AsyncDisposable> {
+export async function buildNetwork(id: string, hosts: Node[]): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack()
   parts.defer(() => removeNetwork(id))
   const inSwitches = (...words: string[]) => run('ip', ['-n', namespace(id, switches), ...words])

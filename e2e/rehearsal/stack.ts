@@ -8,15 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import {
+  buildCommand,
   type Command,
-  commandOf,
   type Host,
   healthUrl,
   hosts,
-  hostsOf,
   type Installation,
   openInstallation,
   primaryAddress,
+  selectHosts,
   settingsOn,
 } from './hosts.ts'
 import { type Network, openNetwork } from './network.ts'
@@ -59,7 +59,7 @@ export async function openStack(id: string, folder: string, report: Report, prog
   const postgresCommand = await preparePrimary(folder)
   const running = new Map<string, ChildProcess>()
   const exits = new Map<string, number>()
-  let [primary, standby] = hostsOf('postgres') as [Host, Host]
+  let [primary, standby] = selectHosts('postgres') as [Host, Host]
   let isOver = false
   await network.addAddress(primary.name, primaryAddress)
 
@@ -89,7 +89,7 @@ export async function openStack(id: string, folder: string, report: Report, prog
     primary: () => primary,
     async start(host) {
       await network.plug(host.name)
-      launch(host, host.kind === 'postgres' ? postgresCommand(host) : commandOf(installation, host, program))
+      launch(host, host.kind === 'postgres' ? postgresCommand(host) : buildCommand(installation, host, program))
       const until = Date.now() + startWithinMs
       while (!(await isUp(host))) {
         if (Date.now() > until)
@@ -111,8 +111,8 @@ export async function openStack(id: string, folder: string, report: Report, prog
       await exited
     },
     async withdraw(host) {
-      for (const caddy of hostsOf('caddy')) {
-        const { command, args, env } = commandOf(installation, caddy, program, host)
+      for (const caddy of selectHosts('caddy')) {
+        const { command, args, env } = buildCommand(installation, caddy, program, host)
         const given = { PATH: process.env.PATH, HOME: folder, ...env }
         const child = network.spawn(caddy.name, command, ['reload', ...args.slice(1)], { stdio: 'ignore', env: given })
         const [code] = await once(child, 'exit')
@@ -134,7 +134,7 @@ export async function openStack(id: string, folder: string, report: Report, prog
       program = other
     },
     async tributary(...words) {
-      const env = { PATH: process.env.PATH, ...settingsOn(installation, hostsOf('worker')[0] as Host) }
+      const env = { PATH: process.env.PATH, ...settingsOn(installation, selectHosts('worker')[0] as Host) }
       const { stdout } = await run(process.execPath, [program, ...words], { env, timeout: commandWithinMs })
       return stdout
     },
@@ -167,7 +167,7 @@ export async function startRoles(stack: Stack): Promise<void> {
 
 /** Certificates of the authorities of all Caddys. */
 export async function readAuthorities({ installation }: Stack): Promise<string> {
-  const paths = hostsOf('caddy').map(({ name }) =>
+  const paths = selectHosts('caddy').map(({ name }) =>
     join(installation.folder, name, 'caddy/pki/authorities/local/root.crt'),
   )
   return (await Promise.all(paths.map((path) => readFile(path, 'utf8')))).join('\n')

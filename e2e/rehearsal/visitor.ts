@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 type Door = { address: string; idle: Socket[]; avoidedUntil: number }
 
 /** What became of a request: `unreachable` means that it was never sent, as when a browser tries the next address. */
-export class Unreachable extends Error {}
+class Unreachable extends Error {}
 
 export type Visitor = {
   /** Sends a request to the first address that accepts a connection, and returns the status. */

@@ -71,7 +71,7 @@ export function openWriter(options: WriterOptions, note: (incident: Incident) =>
 }
 
 /** Returns undefined for a successful write. */
-export function post(
+function post(
   { caddies, key }: Pick<WriterOptions, 'caddies' | 'key'>,
   agent: Agent,
   { path, body, once }: Attempt,

@@ -360,7 +360,11 @@ function tally(platform: Platform, outcomes: Outcome[]): void {
     else count(rejected, outcome.reject)
   }
   // Counting first, because setting labels for each click would cost more than a step.
-  const counts = { kept: stored, dropped, rejected }
-  for (const [outcome, reasons] of Object.entries(counts))
+  const counts = [
+    ['kept', stored],
+    ['dropped', dropped],
+    ['rejected', rejected],
+  ] as const
+  for (const [outcome, reasons] of counts)
     for (const [reason, clicks] of reasons) ingested.inc({ outcome, reason }, clicks)
 }
