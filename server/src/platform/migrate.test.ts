@@ -170,6 +170,23 @@ test('a migration keeps stored data', async () => {
   expect((await query<{ rows: number }>(clickhouse, statement, {})).map(({ rows }) => Number(rows))).toEqual([200])
 })
 
+test('a ClickHouse that lost everything gets all its tables again, and one that lost a table does not', async () => {
+  const { clickhouse, clickhouseTables, run, write } = await emptyDatabases()
+  await write('postgres/0001_one.sql', 'CREATE TABLE one (id int);')
+  const create = (table: string) =>
+    `CREATE TABLE IF NOT EXISTS {table:${table}} (id UInt8) ENGINE = {engine:MergeTree()} ORDER BY id;`
+  await write('clickhouse/0001_one.sql', create('one'))
+  await write('clickhouse/0002_two.sql', create('two'))
+  const files = ['clickhouse: 0001_one.sql', 'clickhouse: 0002_two.sql']
+  expect(await run()).toEqual(['postgres: 0001_one.sql', ...files])
+  await clickhouse.command({ query: 'DROP TABLE one' })
+  expect(await run()).toEqual([])
+  await clickhouse.command({ query: 'DROP TABLE two' })
+  expect(await run()).toEqual(files)
+  expect(await clickhouseTables()).toEqual(['one', 'two'])
+  expect(await run()).toEqual([])
+})
+
 /** Creates empty PostgreSQL and ClickHouse databases, and an empty folder for their migrations. */
 async function emptyDatabases() {
   const env = { ...environment, ...(await createDatabases()) }

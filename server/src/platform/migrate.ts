@@ -39,6 +39,8 @@ export async function migrate(
     await takeTurn(connection)
     await connection.query(`CREATE TABLE IF NOT EXISTS migrations (
       engine text, name text, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (engine, name))`)
+    if (await isEmptyServer(clickhouse, config))
+      await connection.query("DELETE FROM migrations WHERE engine = 'clickhouse'")
     const known = new Map((await selectApplied(connection)).map((row) => [migrationName(row), row.checksum]))
     let count = 0
     const selected = (await readAll(folder)).filter(isSelected)
@@ -57,6 +59,19 @@ export async function migrate(
   } finally {
     await connection.end()
   }
+}
+
+/**
+ * Whether ClickHouse has no tables, so that a new server in place of a lost one gets all of them again. A replica of a cluster
+ * gets them from its cluster.
+ */
+async function isEmptyServer(clickhouse: ClickHouse, { CLICKHOUSE_CLUSTER: cluster }: Config): Promise<boolean> {
+  if (cluster) return false
+  const found = await clickhouse.query({
+    query: 'SELECT 1 FROM system.tables WHERE database = currentDatabase() LIMIT 1',
+    format: 'JSONEachRow',
+  })
+  return (await found.json()).length === 0
 }
 
 /** Lists the migrations of this release, in order. */
