@@ -64,7 +64,7 @@ function start(order: Extract<Order, { do: 'start' }>): () => Promise<Outcome> {
   }
 }
 
-/** Opens a link as a person does, who tries once more when it fails. */
+/** Opens a link as a person does, who retries once when it fails. */
 async function visit(
   visitor: Visitor,
   visits: Visits,

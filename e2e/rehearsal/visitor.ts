@@ -9,7 +9,7 @@ class Unreachable extends Error {}
 export type Visitor = {
   /** Sends a request to the first address that accepts a connection, and returns the status. */
   send(request: Buffer): Promise<number>
-  /** Sends a request once more, to another address than the last one if there is another. */
+  /** Retries a request, at another address than the last one if there is another. */
   sendAgain(request: Buffer): Promise<number>
 }
 

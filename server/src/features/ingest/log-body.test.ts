@@ -1,30 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { anyClick } from '../../../test/raw-clicks.ts'
 import { openRowWriter, type RowWriter } from '../../platform/row-binary.ts'
 import type { RawClick } from '../redirect/messages.ts'
 import { binaryClicks, readLogBody } from './log-body.ts'
-
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
-  fc.string({ unit: 'binary-ascii', maxLength: 200 }),
-  fc.string({ unit: fc.constantFrom('\0', '\n', '"', 'é', '☕', '😀', '\ud800'), maxLength: 60 }),
-)
-const anyClick: fc.Arbitrary<RawClick> = fc.record({
-  id: text,
-  at: fc.maxSafeInteger(),
-  workspaceId: text,
-  linkNumber: text,
-  url: text,
-  trigger: fc.constantFrom('link', 'qr', 'pageview'),
-  ip: text,
-  userAgent: text,
-  referer: text,
-  bot: text,
-  country: text,
-  region: text,
-  city: text,
-  continent: text,
-})
 
 describe('a message of the event log', () => {
   test('has the clicks that were written, as bytes or as JSON', () => {

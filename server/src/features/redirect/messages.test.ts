@@ -1,24 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isRawClick, type RawClick, rawClick } from './messages.ts'
-
-const text = fc.string({ unit: 'binary', maxLength: 60 })
-const anyClick: fc.Arbitrary<RawClick> = fc.record({
-  id: text,
-  at: fc.maxSafeInteger(),
-  workspaceId: text,
-  linkNumber: text,
-  url: text,
-  trigger: fc.constantFrom('link', 'qr', 'pageview'),
-  ip: text,
-  userAgent: text,
-  referer: text,
-  bot: text,
-  country: text,
-  region: text,
-  city: text,
-  continent: text,
-})
+import { anyClick } from '../../../test/raw-clicks.ts'
+import { isRawClick, rawClick } from './messages.ts'
 
 test('isRawClick accepts exactly what the schema accepts', () => {
   const other = fc.oneof(fc.constant(undefined), fc.constant(null), fc.string(), fc.double(), fc.constant({}))
