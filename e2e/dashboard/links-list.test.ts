@@ -15,6 +15,10 @@ describe.skipIf(lacksBrowser)('the list of links', () => {
     const names = await page.locator('[data-row-link]').allTextContents()
     return names.map((name) => name.split('/')[1])
   }
+  const saved = (page: Page, text: string) =>
+    page.waitForResponse(
+      (response) => response.url().endsWith('/preferences') && !!response.request().postData()?.includes(text),
+    )
   const header = (page: Page, name: string) => page.getByRole('columnheader', { name, exact: true })
 
   test('columns and density are chosen by mouse and are there on the next visit', async () => {
@@ -26,7 +30,7 @@ describe.skipIf(lacksBrowser)('the list of links', () => {
     await page.getByRole('button', { name: 'Columns and density' }).click()
     await page.getByLabel('Comment', { exact: true }).click()
     await page.getByLabel('Leads', { exact: true }).click()
-    await page.getByLabel('Dense rows').click()
+    await Promise.all([saved(page, 'density'), page.getByLabel('Dense rows').click()])
     await header(page, 'Comment').waitFor()
     await expectAccessible(page)
     await page.keyboard.press('Escape')
@@ -38,6 +42,32 @@ describe.skipIf(lacksBrowser)('the list of links', () => {
     await page.getByRole('button', { name: 'Columns and density' }).click()
     await page.getByRole('button', { name: 'Show default columns' }).click()
     await header(page, 'Leads').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('a change that is made while an earlier one is still being saved is saved after it, and stays on the screen', async () => {
+    const workspace = await buildWorkspace(visiting.platform)
+    await buildLink(visiting.platform, workspace, { key: 'one' })
+    const { page, open, problems } = await visiting.visit({ workspace })
+    await open('/links')
+    await header(page, 'Leads').waitFor()
+    let sent = 0
+    await page.route('**/preferences', async (route) => {
+      sent += 1
+      if (sent === 1) await page.waitForTimeout(1_500)
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Columns and density' }).click()
+    const both = saved(page, 'comments').then(() => saved(page, 'comments'))
+    await page.getByLabel('Comment', { exact: true }).click()
+    await page.getByLabel('Leads', { exact: true }).click()
+    await header(page, 'Leads').waitFor({ state: 'detached' })
+    await both
+    expect(await header(page, 'Leads').count()).toBe(0)
+    await page.keyboard.press('Escape')
+    await open('/links')
+    await header(page, 'Comment').waitFor()
+    expect(await header(page, 'Leads').count()).toBe(0)
     expect(problems).toEqual([])
   })
 

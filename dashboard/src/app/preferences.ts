@@ -1,5 +1,5 @@
 import { useLingui } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Preferences, PreferencesPatch } from '@tributary/contract/preferences'
 import { useEffect } from 'react'
 import { toast } from '../ui/toast.tsx'
@@ -14,21 +14,29 @@ export function usePreferences(): Preferences | undefined {
   return useOperation('getPreferences', {}, { staleTime: 300_000 }).data
 }
 
-/** Returns a function that changes preferences at once, and then on the server, whose answer wins. */
+/** Returns a function that changes preferences at once, and then on the server, one change after the other. */
 export function useSetPreferences(): (patch: PreferencesPatch) => Promise<void> {
   const { slug } = useWorkspace()
   const client = useQueryClient()
   const { queryKey } = operationQuery(slug, 'getPreferences')
-  return async (patch) => {
-    const before = client.getQueryData(queryKey)
-    if (before) client.setQueryData(queryKey, mergePreferences(before, patch))
-    try {
-      client.setQueryData(queryKey, await call('updatePreferences', { body: patch }, slug))
-    } catch (error) {
-      client.setQueryData(queryKey, before)
-      throw error
-    }
-  }
+  const mutationKey = ['updatePreferences', slug]
+  const { mutateAsync } = useMutation({
+    mutationKey,
+    scope: { id: mutationKey.join(' ') },
+    networkMode: 'always',
+    mutationFn: (patch: PreferencesPatch) => call('updatePreferences', { body: patch }, slug),
+    onMutate: (patch) => {
+      const before = client.getQueryData(queryKey)
+      if (before) client.setQueryData(queryKey, mergePreferences(before, patch))
+      return before
+    },
+    // The server's answer wins, but an earlier one does not undo a later change that is still on its way.
+    onSuccess: (saved) => {
+      if (client.isMutating({ mutationKey }) === 1) client.setQueryData(queryKey, saved)
+    },
+    onError: (_error, _patch, before) => void client.setQueryData(queryKey, before),
+  })
+  return async (patch) => void (await mutateAsync(patch))
 }
 
 /** The same, and says so when they could not be saved. */
