@@ -161,8 +161,10 @@ describe.skipIf(lacksBrowser)('webhooks', () => {
 
     await page.getByRole('button', { name: 'Actions for Shop' }).focus()
     await page.keyboard.press('Enter')
-    await page.getByRole('menuitem', { name: 'Edit' }).waitFor()
-    await page.keyboard.type('Rotate')
+    const focused = (name: string) => page.locator('[role=menuitem]:focus', { hasText: name })
+    await focused('Edit').waitFor()
+    await page.keyboard.press('r')
+    await focused('Rotate secret').waitFor()
     await page.keyboard.press('Enter')
     const rotation = page.getByRole('dialog', { name: 'Rotate the secret of Shop' })
     await rotation.getByText(/For 24 hours, deliveries are signed with both/).waitFor()
