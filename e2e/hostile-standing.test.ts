@@ -9,7 +9,6 @@ import { migrate } from '../server/src/platform/migrate.ts'
 import { startServer } from '../server/test/server-process.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
 import { allowLoopback } from '../server/test/webhooks.ts'
-import { summarize } from './hostile/measure.ts'
 import { makeInput } from './hostile/standing/inputs.ts'
 import { judge } from './hostile/standing/judge.ts'
 import { formatTally, totalCount } from './hostile/standing/tally.ts'
@@ -51,12 +50,9 @@ test('hostile requests to every operation cause no 5xx and no restart, and slow 
     )
     return { isExact: true, text: stdout.trim() }
   }
-  // A CI machine also runs the databases and both clients, so its limits are relative to the latency alone.
-  const { p99 } = summarize(result.alone)
-  const { problems, text } = await judge(result, server, verify, {
-    apiMs: Math.max(500, 5 * p99),
-    redirectMs: Math.max(250, 5 * p99),
-  })
+  // Two cores also run the databases and both clients here: these limits find a workspace that is blocked, and those of
+  // `npm run test:hostile` one that is slowed.
+  const { problems, text } = await judge(result, server, verify, { apiMs: 3_000, redirectMs: 1_500 })
   console.info(`${formatTally(result.tally)}\n${text}`)
   const failures = result.tally.failures.map(({ number, name, outcome, request }) => ({
     replay: `npm run test:hostile -- --seed ${seed} --only ${number}`,
