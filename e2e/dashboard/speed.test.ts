@@ -31,14 +31,17 @@ describe.skipIf(lacksBrowser)('speed, with a CPU four times slower and 10 Mbit/s
       best('lcp') > budgets.lcp || best('interactive') > budgets.interactive || best('warm') > budgets.warm
     for (let turn = 0; turn < tries || (turn < mostLoads && isMissed()); turn += 1) {
       const visitor = await visiting.visit({ workspace })
+      const { page } = visitor
+      await noteRows(page)
       const slowness = await slow(visitor)
-      await visitor.page.goto(`${api}/app/${workspace.slug}/links`)
-      const interactive = await untilInteractive(visitor.page)
-      const lcp = await largestPaint(visitor.page)
-      await visitor.page.reload()
-      await untilInteractive(visitor.page)
-      const warm = await largestPaint(visitor.page)
-      loads.push({ lcp: lcp / slowness, interactive: interactive / slowness, warm: warm / slowness })
+      await page.goto(`${api}/app/${workspace.slug}/links`)
+      const first = await readLoad(page)
+      // Browsers store compiled code at the second load.
+      await page.reload()
+      await readLoad(page)
+      await page.reload()
+      const again = await readLoad(page)
+      loads.push({ lcp: first.lcp / slowness, interactive: first.interactive / slowness, warm: again.lcp / slowness })
       await visitor.context.close()
     }
     console.info(`links: LCP ${best('lcp')} ms, interactive ${best('interactive')} ms, warm ${best('warm')} ms`)
@@ -117,10 +120,23 @@ async function slow({ page, context }: Visitor): Promise<number> {
   return slowness
 }
 
-/** When the list had its rows and answered, since the navigation began. */
-async function untilInteractive(page: Page): Promise<number> {
-  await page.locator('[data-row]').first().waitFor()
-  return page.evaluate<number>('new Promise((resolve) => setTimeout(() => resolve(Math.round(performance.now())), 0))')
+/** Notes when the list has its rows and answers. Playwright's own waiting would take the page's time. */
+const noteRows = (page: Page) =>
+  page.addInitScript(`{
+    const look = () => {
+      if (!document.querySelector('[data-row]')) return requestAnimationFrame(look)
+      setTimeout(async () => { globalThis.load = { interactive: performance.now(), lcp: await largestPaint() } }, 0)
+    }
+    const largestPaint = () => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime)).observe({ type: 'largest-contentful-paint', buffered: true }))
+    requestAnimationFrame(look)
+  }`)
+
+async function readLoad(page: Page): Promise<{ interactive: number; lcp: number }> {
+  for (;;) {
+    await page.waitForTimeout(1_500)
+    const load = await page.evaluate<{ interactive: number; lcp: number } | null>('globalThis.load ?? null')
+    if (load) return load
+  }
 }
 
 function largestPaint(page: Page): Promise<number> {

@@ -15,9 +15,12 @@ export function Table<Row>(props: TableProps<Row>) {
   const body = useRef<HTMLDivElement>(null)
   const { top, width } = useBox(body)
   const height = isSmall ? cardHeight : rowHeight
-  const indexes = useRowsInView(readWindow, { rowHeight: height, count, top })
+  // Rows drawn before the width is known would be drawn twice.
+  const indexes = useRowsInView(readWindow, { rowHeight: height, count: width === 0 ? 0 : count, top })
   const [first = 0, last = first] = [indexes[0], indexes.at(-1)]
-  useEffect(() => onRange?.(first, last), [first, last, onRange])
+  useEffect(() => {
+    if (width > 0) onRange?.(first, last)
+  }, [width, first, last, onRange])
   const shown = listShown(indexes, props)
   return (
     <div ref={body} className={`transition-opacity ${props.isDimmed ? 'opacity-60' : ''}`} aria-busy={props.isDimmed}>
