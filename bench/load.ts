@@ -27,6 +27,7 @@ const [connections, seconds, rate] = [given.connections, given.seconds, given.ra
 const requests = Array.from({ length: 5_000 }, (_, visitor) => Buffer.from(formatRequest(visitor)))
 const latencies: number[] = []
 let sent = 0
+let planned = 0
 let failures = 0
 
 // Exits even if a response never arrives.
@@ -71,9 +72,9 @@ function keepAsking(): Promise<void> {
       asked = performance.now()
       socket.write(nextRequest())
     }
-    /** Waits when ahead of the rate, sends at once when behind. */
+    /** Each request has a moment of its own, so that requests do not arrive in groups as large as the number of connections. */
     const askInTime = () => {
-      const early = rate > 0 ? started + (sent / rate) * 1000 - performance.now() : 0
+      const early = rate > 0 ? started + (planned++ / rate) * 1000 - performance.now() : 0
       if (early > 1) setTimeout(ask, early)
       else ask()
     }
