@@ -26,6 +26,8 @@ const worthwhileBytes = 6_000
 // Below NATS's default of 1 MiB a message: a UTF-16 code unit takes up to three bytes in UTF-8.
 const mostCharacters = 300_000
 const mostWaiting = 8
+// No visitor waits for an asynchronous click, so that more of them can share a message.
+const asyncWaitMs = 5
 const mostTurns = 2
 
 /** Writes clicks to the log with group commit: the next batch fills while up to two batches await acknowledgement. */
@@ -42,7 +44,8 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     const lane = lanes[partition] as Lane
     if (lane.scheduled || !mayGo(lane)) return
     lane.scheduled = true
-    setImmediate(goWhenFull, partition, 0, 0)
+    if (config.CLICK_DURABILITY === 'async') setTimeout(go, asyncWaitMs, partition)
+    else setImmediate(goWhenFull, partition, 0, 0)
   }
 
   /** Waits up to two event-loop turns while more clicks arrive, because a NATS message costs as much as the wait. */
@@ -51,7 +54,11 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     const now = lane.waiting[0]?.waiting.length ?? 0
     if (turns > 0 && now > clicks && turns < mostTurns) return void setImmediate(goWhenFull, partition, now, turns + 1)
     if (turns === 0 && now > 1) return void setImmediate(goWhenFull, partition, now, 1)
-    lane.scheduled = false
+    go(partition)
+  }
+
+  function go(partition: number): void {
+    ;(lanes[partition] as Lane).scheduled = false
     void send(partition)
   }
 

@@ -70,6 +70,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   const attempts = openAttempts(platform)
   const withinLimit = openAddressLimit(config.CLICKS_PER_ADDRESS_PER_SECOND)
   const recent = openRecentClicks()
+  const ready: { send: Send; decision: Decision }[] = []
   const opened = parts.move()
 
   // Caches normalized paths: most visits request few links, and normalizing a path costs more than a cache lookup.
@@ -78,6 +79,15 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
   async function checkPassword(link: RedirectLink | null, { form, ip }: Visit): Promise<Attempt> {
     if (!form || !link?.sealedPassword) return noAttempt
     return form.isForeign ? { outcome: 'foreign' } : attempts(link, form.password, ip)
+  }
+
+  /** Responses of one event-loop turn are written together: a client that is woken for each takes the CPU each time. */
+  function sendSoon(send: Send, decision: Decision): void {
+    if (ready.push({ send, decision }) === 1) setImmediate(sendReady)
+  }
+
+  function sendReady(): void {
+    for (const { send, decision } of ready.splice(0)) send(decision)
   }
 
   function answer(visit: Visit, key: string | null, { domain, link }: Found, attempt: Attempt, send: Send): void {
@@ -92,7 +102,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
     const decision = decide(input)
     if (!link || !decision.record) {
       metrics.redirects.count(decision.status)
-      send(decision)
+      sendSoon(send, decision)
       return
     }
     const name = repeatName(id, decision.bot)
@@ -101,13 +111,13 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
       const unattributed = decide({ ...input, click: { ...click, id: '' } })
       metrics.redirects.count(unattributed.status)
       metrics.clicksNotLogged.count('rate_limited')
-      send(unattributed)
+      sendSoon(send, unattributed)
       return
     }
     metrics.redirects.count(decision.status)
     if (isRepeat) {
       metrics.clicksNotLogged.count('repeat')
-      send(decision)
+      sendSoon(send, decision)
       return
     }
     const mustWait = waits || capture.isBehind()
@@ -116,7 +126,7 @@ async function openOwnRedirect(platform: Platform): Promise<Redirect> {
       if (isStored) recent.add(name, now)
       if (mustWait) send(decision)
     })
-    if (!mustWait) send(decision)
+    if (!mustWait) sendSoon(send, decision)
   }
 
   async function answerLater(visit: Visit, key: string | null, found: Found | Promise<Found>, send: Send) {
