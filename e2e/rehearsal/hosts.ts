@@ -63,6 +63,7 @@ export async function openInstallation(folder: string): Promise<Installation> {
     NATS_URL: natsUrls.join(','),
     NATS_REPLICAS: '3',
     EVENT_PARTITIONS: '2',
+    SHUTDOWN_DRAIN_MS: '6000',
     CLICKHOUSE_URL: `http://${address('clickhouse', 1)}:8123`,
     TRUSTED_PROXIES: [operator, ...selectHosts('caddy')].map(({ address }) => address).join(','),
     ...newSecrets(),

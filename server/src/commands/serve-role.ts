@@ -1,6 +1,7 @@
 import { openTlsHosts, type TlsHosts } from '../features/domains/tls-hosts.ts'
 import { startBeat } from '../features/operator/beat.ts'
 import { type Channel, openChannel } from '../platform/channel.ts'
+import { sleep } from '../platform/clock.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import type { Platform } from '../platform/context.ts'
 import { requireSupportedEngines } from '../platform/engine-versions.ts'
@@ -19,23 +20,33 @@ type Handles = { platform: Platform; tlsHosts: TlsHosts }
 
 const exitMarginMs = 5_000
 
+export type RunningRole = AsyncDisposable & {
+  /** Serves for SHUTDOWN_DRAIN_MS more, while health checks fail and connections end after their response. */
+  drain(): Promise<void>
+}
+
 /** Runs one role in this process, without a supervisor, and serves health and metrics on OPS_PORT. */
-export async function startRole(config: Config, log: Log): Promise<AsyncDisposable> {
+export async function startRole(config: Config, log: Log): Promise<RunningRole> {
+  const stopping = new AbortController()
   await using started = new AsyncDisposableStack()
   const platform = started.use(await openRolePlatform(config, log, 0))
   await requireSupportedEngines(platform)
   const tlsHosts = started.use(openTlsHosts({ ...platform, db: platform.lookups }))
   const isAllowed = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
-  started.use(await startOps(platform, reportProcess(platform), { '/internal/tls-allowed': isAllowed }))
+  started.use(
+    await startOps(platform, reportProcess(platform, stopping.signal), { '/internal/tls-allowed': isAllowed }),
+  )
   await ensureStreams(platform.nats, config, (text) => log.warn(text))
-  started.use(await startWork(platform))
-  return started.move()
+  started.use(await startWork(platform, stopping.signal))
+  const running = started.move()
+  return { drain: () => drain(config, stopping), [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
 }
 
 /** Runs one role in a child process of the supervisor, which collects its health. Stops when the supervisor ends. */
 export async function runSupervised(config: Config, log: Log, slot: number, signal: Promise<string>): Promise<void> {
   if (!process.channel) throw new ConfigError('--slot is only for child processes of `tributary serve`. Remove it.')
   const { promise: opened, resolve } = Promise.withResolvers<Handles>()
+  const stopping = new AbortController()
   const channel = openChannel(process, {
     ping: () => 'pong',
     readiness: async () => readiness((await opened).platform),
@@ -49,6 +60,7 @@ export async function runSupervised(config: Config, log: Log, slot: number, sign
     await Promise.race([start(started), stopped])
     const reason = await stopped
     log.info({ reason }, 'stopping')
+    await drain(config, stopping)
     // Exit even if the shutdown hangs: when the supervisor has ended, nobody else kills this process.
     setTimeout(() => process.exit(1), config.SHUTDOWN_GRACE_MS + exitMarginMs).unref()
   } finally {
@@ -60,9 +72,15 @@ export async function runSupervised(config: Config, log: Log, slot: number, sign
     await requireSupportedEngines(platform)
     resolve({ platform, tlsHosts: started.use(openTlsHosts({ ...platform, db: platform.lookups })) })
     await prepareStreams(platform, channel)
-    started.use(await startWork(platform))
+    started.use(await startWork(platform, stopping.signal))
     await channel.ask('up')
   }
+}
+
+/** A worker has no clients that must find another one. */
+async function drain({ ROLES, SHUTDOWN_DRAIN_MS }: Config, stopping: AbortController): Promise<void> {
+  stopping.abort()
+  if (ROLES.some((role) => role !== 'worker')) await sleep(SHUTDOWN_DRAIN_MS)
 }
 
 async function openRolePlatform(config: Config, log: Log, slot: number): Promise<Platform & AsyncDisposable> {
@@ -85,11 +103,11 @@ async function prepareStreams({ nats, config, log }: Platform, channel: Channel)
   void prepare().catch((error) => log.warn({ error: (error as Error).message }, 'could not create NATS streams'))
 }
 
-async function startWork(platform: Platform): Promise<AsyncDisposable> {
+async function startWork(platform: Platform, stopping: AbortSignal): Promise<AsyncDisposable> {
   const { config, log } = platform
   await using started = new AsyncDisposableStack()
   for (const role of config.ROLES) {
-    const running = started.use(await (await roles[role]()).start(platform))
+    const running = started.use(await (await roles[role]()).start(platform, stopping))
     const port = 'port' in running ? running.port : undefined
     log.info({ port }, `The ${role} is up`)
   }

@@ -32,6 +32,7 @@ async function serveUntilStopped(): Promise<void> {
   try {
     const signal = await Promise.race([stopped, serving.ready.then(() => stopped)])
     log.info({ signal }, 'Stopping')
+    await serving.drain()
   } catch (error) {
     // The child process has logged the reason.
     log.error({ error: (error as Error).message }, 'child process refused to start, stopping')
@@ -46,7 +47,7 @@ function isSupervised({ ROLES, REDIRECT_PROCESSES }: Config): boolean {
 async function startAlone(config: Config, log: Log) {
   // Import the role here, because a supervisor process needs no database clients.
   const running = await (await import('./serve-role.ts')).startRole(config, log)
-  return { ready: Promise.resolve(), [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
+  return { ready: Promise.resolve(), drain: running.drain, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
 }
 
 async function serveForSupervisor(slot: number): Promise<void> {

@@ -7,6 +7,7 @@ import { formatMetric, mergeMetrics } from '../platform/metrics-text.ts'
 import { type Report, startOps } from '../platform/ops.ts'
 import { type Asking, type ProcessPlan, type SupervisedProcess, startSupervisor } from '../platform/supervisor.ts'
 import { judgeReadiness, type ProcessHealth } from './role-health.ts'
+import type { RunningRole } from './serve-role.ts'
 
 type Environment = Record<string, string | undefined>
 type Role = Config['ROLES'][number]
@@ -15,33 +16,41 @@ const program = fileURLToPath(new URL('../main.ts', import.meta.url))
 const readinessWithinMs = 2_000
 const figuresWithinMs = 3_000
 const hostWithinMs = 6_000
-// Added to SHUTDOWN_GRACE_MS, for the worker's last batch and closing connections.
+// Added to SHUTDOWN_DRAIN_MS and SHUTDOWN_GRACE_MS, for the worker's last batch and closing connections.
 const stopMarginMs = 6_000
 const streamsStayMs = 30_000
 // The worker yields to the roles that clients wait for, and still gets a quarter of a fully used processor.
 const workerNiceness = 5
 
-export type Supervised = AsyncDisposable & { ready: Promise<void> }
+export type Supervised = RunningRole & { ready: Promise<void> }
 
 /** Starts a child process per role, several for the redirect. This process only supervises them and serves OPS_PORT. */
 export async function startSupervised(config: Config, log: Log, environment?: Environment): Promise<Supervised> {
   await using started = new AsyncDisposableStack()
+  const stopping = new AbortController()
   const plans = planProcesses(config, await countRedirects(config, log), environment)
   const processes: SupervisedProcess[] = []
   const allowsHost = (query: URLSearchParams) => askAny(processes, 'tls-allowed', query.get('domain') ?? '')
   // Start OPS_PORT before the child processes: a taken port starts none, and health is available until the end.
-  started.use(await startOps({ config, log }, reportAll(processes), { '/internal/tls-allowed': allowsHost }))
+  started.use(
+    await startOps({ config, log }, reportAll(processes, stopping.signal), { '/internal/tls-allowed': allowsHost }),
+  )
   const turns = openTurns()
   const supervisor = started.use(
     startSupervisor(plans, {
       log,
-      stopWithinMs: config.SHUTDOWN_GRACE_MS + stopMarginMs,
+      stopWithinMs: config.SHUTDOWN_DRAIN_MS + config.SHUTDOWN_GRACE_MS + stopMarginMs,
       answers: { 'streams-turn': ({ ended }: Asking) => turns.take(ended), 'streams-done': () => turns.finish() },
     }),
   )
   processes.push(...supervisor.processes)
   const opened = started.move()
-  return { ready: supervisor.ready, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+  return {
+    ready: supervisor.ready,
+    // The processes drain themselves when they get their signal.
+    drain: async () => stopping.abort(),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
 }
 
 async function countRedirects(config: Config, log: Log): Promise<number> {
@@ -99,8 +108,9 @@ export function openTurns(stayMs = streamsStayMs) {
   }
 }
 
-function reportAll(processes: SupervisedProcess[]): Report {
+function reportAll(processes: SupervisedProcess[], stopping: AbortSignal): Report {
   return {
+    stopping,
     async readiness(query) {
       return judgeReadiness(await Promise.all(processes.map(checkHealth)), query.get('role') ?? undefined)
     },

@@ -71,6 +71,7 @@ test('a missing setting gets its default', () => {
     BODY_LIMIT_BYTES: 1_048_576,
     LINK_MAX_BYTES: 65_536,
     LOG_LEVEL: 'info',
+    SHUTDOWN_DRAIN_MS: 0,
     SHUTDOWN_GRACE_MS: 8_000,
   })
 })

@@ -14,13 +14,24 @@ import { type AppError, badRequest, errorEnvelope, invalid } from './errors.ts'
 
 export type Listening = AsyncDisposable & { port: number }
 
+type ServerLimits = {
+  maxHeaderSize?: number
+  /** Aborted when the process is about to stop. Each connection then ends after its response, so that clients open new ones. */
+  stopping?: AbortSignal
+}
+
 /** Node's default header limit; each connection can use this much memory while its headers arrive. */
 const headerBytes = 16_384
 
 /** Creates the server, with HTTPS if a certificate is configured. Malformed HTTP gets an error in the API's format. */
-export function webServer(config: Config, listener: RequestListener, maxHeaderSize = headerBytes): Server {
+export function webServer(
+  config: Config,
+  listener: RequestListener,
+  { maxHeaderSize = headerBytes, stopping }: ServerLimits = {},
+): Server {
   const server = createServer(config, { keepAliveTimeout: 65_000, requireHostHeader: false, maxHeaderSize })
   const answer: RequestListener = (request, response) => {
+    if (stopping?.aborted) response.setHeader('Connection', 'close')
     if (hasProperAddress(request)) return listener(request, response)
     const { headers, text } = refusal(config, badRequest('The Host header or the path is missing or invalid.'))
     response.writeHead(400, headers).end(text)

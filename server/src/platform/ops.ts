@@ -14,6 +14,8 @@ export type Checks = Record<string, (query: URLSearchParams) => boolean | Promis
 
 /** Data source of `/readyz` and `/metrics`: this process, or all processes of a supervisor. */
 export type Report = {
+  /** Aborted when the process is about to stop: `/healthz` and `/readyz` are then 503. */
+  stopping?: AbortSignal
   readiness(query: URLSearchParams): Promise<{ ready: boolean }>
   figures(): Promise<string>
 }
@@ -32,14 +34,14 @@ export function startOps({ config, log }: Base, report: Report, checks: Checks =
   return listen(server, config.HOST, config.OPS_PORT)
 }
 
-export function reportProcess(platform: Platform): Report {
-  return { readiness: () => readiness(platform), figures: () => figures(platform) }
+export function reportProcess(platform: Platform, stopping?: AbortSignal): Report {
+  return { stopping, readiness: () => readiness(platform), figures: () => figures(platform) }
 }
 
 /** Serves `/healthz`, `/readyz` and `/metrics` on the API port; metrics only to localhost, since that port is public. */
-export function opsListener(platform: Platform, otherwise: RequestListener): RequestListener {
+export function opsListener(platform: Platform, otherwise: RequestListener, stopping?: AbortSignal): RequestListener {
   const readAddress = openAddressReader([])
-  const report = reportProcess(platform)
+  const report = reportProcess(platform, stopping)
   return (request, response) => {
     const path = readPath(request)
     const local = readAddress(request.socket.remoteAddress ?? '').loopback && !request.headers['x-forwarded-for']
@@ -84,6 +86,7 @@ async function decide(
 async function readContent(report: Report, request: IncomingMessage) {
   const path = readPath(request)
   if (path === '/metrics') return { status: 200, type: metricsType, text: await report.figures() }
+  if (report.stopping?.aborted) return { status: 503, type: 'application/json', text: '{"status":"stopping"}' }
   if (path === '/healthz') return { status: 200, type: 'application/json', text: '{"status":"alive"}' }
   const state = await report.readiness(readQuery(request))
   return { status: state.ready ? 200 : 503, type: 'application/json', text: JSON.stringify(state) }

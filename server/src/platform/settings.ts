@@ -629,5 +629,11 @@ export const settings = {
     default: '30000',
     description: 'Time after which a stream or export client that reads nothing is disconnected.',
   },
+  SHUTDOWN_DRAIN_MS: {
+    type: z.coerce.number().int().min(0),
+    default: '0',
+    description:
+      'Time after SIGTERM during which `/healthz` is 503 and requests are still served, so that a load balancer sends them elsewhere. Set it to 6000 behind several servers.',
+  },
   SHUTDOWN_GRACE_MS: { type: count, default: '8000', description: 'Maximum wait for running requests at shutdown.' },
 } as const satisfies Record<string, Setting>

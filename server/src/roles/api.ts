@@ -130,7 +130,7 @@ export function openCallers(): Serving['openContext'] {
   }
 }
 
-export async function start(platform: Platform): Promise<Listening> {
+export async function start(platform: Platform, stopping?: AbortSignal): Promise<Listening> {
   const { config } = platform
   exchangeRates(platform)
   await using parts = new AsyncDisposableStack()
@@ -150,7 +150,8 @@ export async function start(platform: Platform): Promise<Listening> {
   app.route('/', docsPages(config))
   app.route('/', dashboardPages())
   app.route('/', trackerScripts(await readTracker()))
-  const server = webServer(config, opsListener(platform, getRequestListener(app.fetch)), config.API_HEADER_BYTES)
+  const listener = opsListener(platform, getRequestListener(app.fetch), stopping)
+  const server = webServer(config, listener, { maxHeaderSize: config.API_HEADER_BYTES, stopping })
   // Relay the outbox here too, so that changes reach the redirects within a second while no worker runs.
   parts.use(startRelay(platform))
   const { port } = parts.use(await listen(server, config.HOST, config.API_PORT, config.SHUTDOWN_GRACE_MS))
