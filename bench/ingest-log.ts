@@ -18,36 +18,41 @@ export type Ingested = {
 }
 
 /**
- * Fills a partition of the log, then starts a worker and measures how it stores the clicks. The clock starts with the first
- * stored batch, to exclude the worker's start.
+ * Lets a worker wait while the log is filled, then measures how it stores the clicks: a worker that starts behind a full
+ * log would first look up each click in ClickHouse. The clock starts with the first stored batch.
  */
 export async function ingestAll(
   { engines, platform, environment }: Bench,
   partition: number,
-  messages: RawClick[][],
+  [first, ...messages]: RawClick[][],
 ): Promise<Ingested> {
-  await platform.valkey.flushall()
-  const before = await readStored()
+  await platform.valkey.flushall('ASYNC')
+  const worker = await startServer({ ...environment, ROLES: 'worker' })
   using publisher = openPublisher(platform.nats, 30_000)
   const subject = clicksSubject(partition)
-  for (const some of chunks(messages, 50))
-    await Promise.all(some.map((body) => publisher.publish({ subject, id: randomUUID(), body: JSON.stringify(body) })))
-  const worker = await startServer({ ...environment, ROLES: 'worker' })
+  const publish = (body: unknown) => publisher.publish({ subject, id: randomUUID(), body: JSON.stringify(body) })
+  const started = await readStored()
+  await publish(first)
+  while ((await readStored()) === started) await sleep(20)
+  worker.kill('SIGSTOP')
+  const before = await readStored()
+  for (const some of chunks(messages, 50)) await Promise.all(some.map(publish))
+  worker.kill('SIGCONT')
   const clickHouse = engines.processes.clickhouse?.pid ?? 0
   const readCpu = () => ({ worker: readCpuMs(worker.pid), clickHouse: readCpuMs(clickHouse) })
   try {
-    let first: { sequence: number; at: number; cpu: ReturnType<typeof readCpu> } | undefined
+    let begun: { sequence: number; at: number; cpu: ReturnType<typeof readCpu> } | undefined
     for (;;) {
       const sequence = await readStored()
       const at = performance.now()
-      if (sequence > before && !first) first = { sequence, at, cpu: readCpu() }
-      if (first && sequence >= before + messages.length) {
-        const clicks = (sequence - first.sequence) * clicksInMessage
+      if (sequence > before && !begun) begun = { sequence, at, cpu: readCpu() }
+      if (begun && sequence >= before + messages.length) {
+        const clicks = (sequence - begun.sequence) * clicksInMessage
         const cpu = readCpu()
         return {
-          perSecond: Math.round(clicks / ((at - first.at) / 1000)),
-          workerCpu: ((cpu.worker - first.cpu.worker) * 1000) / clicks,
-          clickHouseCpu: ((cpu.clickHouse - first.cpu.clickHouse) * 1000) / clicks,
+          perSecond: Math.round(clicks / ((at - begun.at) / 1000)),
+          workerCpu: ((cpu.worker - begun.cpu.worker) * 1000) / clicks,
+          clickHouseCpu: ((cpu.clickHouse - begun.cpu.clickHouse) * 1000) / clicks,
         }
       }
       await sleep(20)

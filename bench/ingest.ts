@@ -18,11 +18,12 @@ const { platform } = bench
 await ensureStreams(platform.nats, platform.config)
 const links = await buildLinks(platform, 200)
 const partition = hashPartition(links[0]?.workspaceId ?? '', platform.config.EVENT_PARTITIONS)
-const messages = [...chunks(someClicks(platform, links, clicks), clicksInMessage)]
+// New clicks for each round: the worker would look up late ones in ClickHouse.
+const buildMessages = () => [...chunks(someClicks(platform, links, clicks), clicksInMessage)]
 const { rows } = await prepare(
   platform,
   { partition, owner: 'bench' },
-  messages.map((body, n) => ({ sequence: n, body })),
+  buildMessages().map((body, n) => ({ sequence: n, body })),
 )
 const columns = Object.keys(rows[0] as object) as [string, ...string[]]
 const compactRows = rows.map((row) => Object.values(row))
@@ -33,7 +34,7 @@ const perSecond = { bare: [] as number[], compact: [] as number[], ours: [] as n
 for (let round = 1; round <= rounds; round++) {
   perSecond.bare.push(await insertBare('JSONEachRow', rows))
   perSecond.compact.push(await insertBare('JSONCompactEachRow', compactRows))
-  ingested.push(await ingestAll(bench, partition, messages))
+  ingested.push(await ingestAll(bench, partition, buildMessages()))
   perSecond.ours.push(ingested.at(-1)?.perSecond ?? 0)
   console.error(`round ${round} of ${rounds}: bare ${perSecond.bare.at(-1)}/s, ours ${perSecond.ours.at(-1)}/s`)
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
 import { sleep } from './clock.ts'
 import type { Ctx } from './context.ts'
@@ -18,6 +19,14 @@ export function paceBatches(intervalMs: number, tookMs: number): number {
 /** Splits a list into chunks of at most `size` items. */
 export function* chunks<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}
+
+/** The chunks of a list, each in an event-loop turn of its own, so that other work does not wait for all of them. */
+export async function* chunksInTurns<T>(items: readonly T[], size: number): AsyncGenerator<T[]> {
+  for (let start = 0; start < items.length; start += size) {
+    if (start > 0) await nextTurn()
+    yield items.slice(start, start + size)
+  }
 }
 
 /** A request that shares its transaction with others: each has its own clock and actor. */

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { estimateBytes, openByteCache } from './byte-cache.ts'
+import { estimateBytes, openByteCache, openRecentEntries } from './byte-cache.ts'
 
 const source = fileURLToPath(new URL('..', import.meta.url))
 
@@ -47,4 +47,15 @@ test('every memory cache of the server is bounded by bytes', () => {
   const files = globSync('**/*.ts', { cwd: source }).filter((file) => !file.endsWith('.test.ts'))
   const users = files.filter((file) => readFileSync(`${source}/${file}`, 'utf8').includes("from 'lru-cache'"))
   expect(users).toEqual(['platform/byte-cache.ts'])
+})
+
+test('recent entries keep at least the newest half, and forget older ones', () => {
+  const entries = openRecentEntries<number>(10)
+  for (let number = 0; number < 100; number++) {
+    entries.set(`${number}`, number)
+    for (let back = 0; back < 5; back++) if (number >= back) expect(entries.get(`${number - back}`)).toBe(number - back)
+  }
+  expect(
+    Array.from({ length: 100 }, (_, number) => entries.get(`${number}`)).filter(Boolean).length,
+  ).toBeLessThanOrEqual(10)
 })

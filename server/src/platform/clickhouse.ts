@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { Config } from './config.ts'
+import { blockParts, type NativeBlock } from './native-format.ts'
 import { refuseInTransaction } from './postgres.ts'
 import { describeProblem } from './tracing.ts'
 
@@ -128,17 +129,16 @@ function oncePerToken(insert_deduplication_token: string): ClickHouseSettings {
   }
 }
 
-/** Inserts rows in the format RowBinary, which ClickHouse parses faster than text, once per token. */
-export async function insertBinary(
+/** Inserts a block of `native-format.ts`, once per token: ClickHouse ignores a repeated one. */
+export async function insertNative(
   clickhouse: ClickHouse,
   table: string,
-  columns: readonly string[],
-  rows: Buffer,
+  block: NativeBlock,
   token: string,
 ): Promise<void> {
-  const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT RowBinary`
+  const query = `INSERT INTO ${table} (${block.columns.map(({ name }) => name).join(', ')}) FORMAT Native`
   await observed(clickhouse, `INSERT INTO ${table}`, async () => {
-    const values = Readable.from([rows], { objectMode: false })
+    const values = Readable.from(blockParts(block), { objectMode: false })
     const { stream } = await clickhouse.exec({ query, values, clickhouse_settings: oncePerToken(token) })
     for await (const _ of stream);
   })

@@ -6,7 +6,13 @@ export type RowWriter = {
   /** How many bytes are written. */
   size(): number
   uint8(value: number): void
+  /** A length or a count, in one to five bytes. */
+  length(value: number): void
   string(text: string): void
+  /** The bytes of a base64url text. Throws when there are more or fewer. */
+  base64(text: string, bytes: number): void
+  /** Numbers of 1, 2 or 4 bytes each. */
+  numbers(list: Uint32Array, width: 1 | 2 | 4): void
   int64(value: number): void
   uint64(text: string): void
   uint16(value: number): void
@@ -24,7 +30,7 @@ const mostExactDigits = 15
 // The last of five bytes of a length.
 const largestScale = 128 ** 4
 
-export function openRowWriter(bytes = 1_048_576): RowWriter {
+export function openRowWriter(bytes = 65_536): RowWriter {
   let buffer = Buffer.allocUnsafe(bytes)
   let at = 0
 
@@ -42,6 +48,22 @@ export function openRowWriter(bytes = 1_048_576): RowWriter {
   }
 
   return {
+    length(value) {
+      reserve(longestLength)
+      length(value)
+    },
+    base64(text, bytes) {
+      reserve(text.length)
+      const written = buffer.write(text, at, 'base64url')
+      if (written !== bytes) throw new RangeError(`"${text}" has ${written} bytes instead of ${bytes}`)
+      at += written
+    },
+    numbers(list, width) {
+      reserve(list.length * width)
+      const written = width === 4 ? list : width === 2 ? Uint16Array.from(list) : Uint8Array.from(list)
+      buffer.set(new Uint8Array(written.buffer, written.byteOffset, written.byteLength), at)
+      at += written.byteLength
+    },
     string(text) {
       const units = text.length
       reserve(longestLength + units * mostBytesPerUnit)

@@ -28,6 +28,7 @@ const platformFiles = [
     'locks',
     'memo',
     'metrics-text',
+    'native-format',
     'object-storage',
     'ops',
     'otlp',

@@ -5,6 +5,7 @@ import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.t
 import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { deletedTags } from '../tags/service.ts'
+import { type EncodedClickRows, encodeClickRows } from './click-columns.ts'
 import { type ClickDayProgress, readClickCountries, readClickDays } from './click-days.ts'
 import {
   eraseClickAddresses,
@@ -46,6 +47,7 @@ import {
 } from './store.ts'
 
 export type NewClick = NewClickRow
+export type EncodedClicks = EncodedClickRows
 export type NewLead = NewLeadRow
 export type NewSale = NewSaleRow
 export type NewConversions = { leads: NewLead[]; sales: NewSale[] }
@@ -77,9 +79,17 @@ const skewMs = 60_000
 
 /** Inserts clicks, which expire after the retention of their workspace's current plan. */
 export async function appendClicks(platform: Engines, clicks: NewClick[], token: string): Promise<void> {
-  if (clicks.length === 0) return
+  await appendEncodedClicks(platform, await encodeClicks(platform, clicks), token)
+}
+
+/** Encodes clicks for `appendEncodedClicks`, so that this work can be done while earlier clicks are inserted. */
+export async function encodeClicks(platform: Engines, clicks: NewClick[]): Promise<EncodedClicks> {
   await stampExpiry(platform, clicks)
-  await insertClicks(platform.clickhouse, clicks, token)
+  return encodeClickRows(clicks)
+}
+
+export async function appendEncodedClicks(platform: Engines, clicks: EncodedClicks, token: string): Promise<void> {
+  if (clicks.rows > 0) await insertClicks(platform.clickhouse, clicks, token)
 }
 
 /** Inserts leads and sales. In a transaction, blocks counting and repairing them until it ends. */

@@ -4,12 +4,12 @@ import {
   atOnce,
   type ClickHouse,
   insert,
-  insertBinary,
+  insertNative,
   query,
 } from '../../platform/clickhouse.ts'
 import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
-import { openRowWriter } from '../../platform/row-binary.ts'
+import { type EncodedClickRows, encodeStoredAt } from './click-columns.ts'
 
 type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
 type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
@@ -59,40 +59,14 @@ export async function insertEvents<Table extends keyof NewRows>(
   await insertAtOnce(clickhouse, table, [...Object.keys(rows[0]), 'stored_at'], stamped)
 }
 
-/** Inserts clicks with `expires_on` and `folded`. ClickHouse ignores an insert with a repeated deduplication token. */
+/** Inserts clicks. ClickHouse ignores an insert with a repeated deduplication token. */
 export async function insertClicks(
   clickhouse: AllWorkspacesClickHouse,
-  rows: NewClickRow[],
+  { rows, columns }: EncodedClickRows,
   token: string,
 ): Promise<void> {
-  const storedAt = Date.now()
-  const writer = openRowWriter(rows.length * usualRowBytes)
-  const days = new Map<string, number>()
-  const readDay = (text = '2149-06-06') => {
-    const day = days.get(text) ?? Date.parse(text) / dayMs
-    days.set(text, day)
-    return day
-  }
-  for (const row of rows) {
-    writer.int64(row.timestamp)
-    writer.int64(storedAt)
-    writer.uint64(row.link_number)
-    writer.ipv6(row.ip)
-    writer.uint16(readDay(row.expires_on))
-    writer.uint16(row.folded ?? 0)
-    for (const column of textColumns) writer.string(row[column])
-  }
-  const columns = [...['timestamp', 'stored_at', 'link_number', 'ip', 'expires_on', 'folded'], ...textColumns]
-  await insertBinary(clickhouse, 'click_events', columns, writer.finish(), token)
+  await insertNative(clickhouse, 'click_events', { rows, columns: [...columns, encodeStoredAt(rows)] }, token)
 }
-
-const dayMs = 86_400_000
-const usualRowBytes = 500
-const textColumns = [
-  ...(['workspace_id', 'id_text', 'url', 'trigger', 'bot', 'referer', 'referer_url'] as const),
-  ...(['country', 'region', 'city', 'continent', 'device', 'browser', 'os'] as const),
-  ...(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const),
-]
 
 /** Ids of stored leads or sales with these timestamps. */
 export async function selectStoredIds(

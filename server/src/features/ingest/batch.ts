@@ -1,3 +1,4 @@
+import { chunksInTurns } from '../../platform/batches.ts'
 import type { Platform } from '../../platform/context.ts'
 import { publish } from '../../platform/outbox.ts'
 import { transaction } from '../../platform/postgres.ts'
@@ -55,8 +56,13 @@ export function buildStepContext(
 export async function buildRows(platform: Platform, drafts: ClickDraft[]): Promise<NewClick[]> {
   const workspaces = drafts.map(({ event }) => event.workspaceId)
   const context = buildStepContext(platform, () => false, await findIpStorage(platform, workspaces))
-  return drafts.map((draft) => clickRow(enrich(draft, context)))
+  const rows: NewClick[] = []
+  for await (const some of chunksInTurns(drafts, enrichedAtOnce))
+    for (const draft of some) rows.push(clickRow(enrich(draft, context)))
+  return rows
 }
+
+const enrichedAtOnce = 1_000
 
 /** Sums, per link, the clicks to add to the link counters; clicks by bots are not counted. */
 export function sumClicks(events: Iterable<Pick<ClickEvent, 'linkNumber' | 'at' | 'bot'>>): Intent['counts'] {

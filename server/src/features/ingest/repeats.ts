@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { openByteCache } from '../../platform/byte-cache.ts'
+import { openRecentEntries } from '../../platform/byte-cache.ts'
 import type { Platform } from '../../platform/context.ts'
 import { memoByObject } from '../../platform/memo.ts'
 import { type StoredVisit, visitsById } from '../event-storage/service.ts'
@@ -22,8 +22,9 @@ export async function findRepeats(valkey: Redis, sightings: Sighting[]): Promise
   const seen = seenVisits(valkey)
   return sightings.map(({ position }, index) => {
     const name = names[index] as string
-    const first = seen.get(name) ?? earlier[index] ?? position
-    seen.set(name, first)
+    const known = seen.get(name)
+    const first = known ?? earlier[index] ?? position
+    if (known === undefined) seen.set(name, first)
     return first !== position
   })
 }
@@ -56,7 +57,7 @@ function visitName(id: string, isBot: boolean): string {
 }
 
 /** A click that passed validation, and its position in the log. */
-type LoggedDraft = { draft: ClickDraft; position: { sequence: number; arrivedAt?: number } }
+export type LoggedDraft = { draft: ClickDraft; position: { sequence: number; arrivedAt?: number } }
 
 /**
  * Looks up clicks in ClickHouse that may already be stored: clicks logged before this worker claimed the partition,
@@ -85,7 +86,8 @@ export async function compareWithStored(
   return stored
 }
 
-const seenVisits = memoByObject((_: Redis) => openByteCache<string>({ maxBytes: 80_000_000, most: 200_000 }))
+// An id has 40 characters and a position about 20, so these take about 40 MB.
+const seenVisits = memoByObject((_: Redis) => openRecentEntries<string>(200_000))
 
 async function readFirstSightings(valkey: Redis, sightings: Sighting[], names: string[]): Promise<(string | null)[]> {
   const positions = sightings.map(({ position }) => position)

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { chunksInTurns } from '../../platform/batches.ts'
 import type { Platform } from '../../platform/context.ts'
 import { lastKnownSequence } from '../../platform/incarnation.ts'
 import { eventStream } from '../../platform/nats.ts'
 import { describeFailure, judgeFailure } from '../../platform/refusal.ts'
-import { appendClicks, type NewClick } from '../event-storage/service.ts'
+import { appendEncodedClicks, type EncodedClicks, encodeClicks, type NewClick } from '../event-storage/service.ts'
 import { isRawClick } from '../redirect/messages.ts'
 import { appendClicksAgain, foldRareValues } from '../rollups/service.ts'
 import {
@@ -27,7 +28,7 @@ import { createdAt, isRewound, type StreamState } from './log/position.ts'
 import type { ClickBatchStored } from './messages.ts'
 import { ingestMetrics } from './metrics.ts'
 import { readWhole } from './read-log.ts'
-import { compareWithStored, findRepeats } from './repeats.ts'
+import { compareWithStored, findRepeats, type LoggedDraft, type Sighting } from './repeats.ts'
 import { type Replayed, replayLog } from './replay.ts'
 import { begin, deduplicationSteps, run, validationSteps } from './steps/pipeline.ts'
 import type { ClickDraft, Outcome } from './steps/step.ts'
@@ -161,6 +162,9 @@ export type Prepared = {
   rows: NewClick[]
   /** Positions of clicks that ClickHouse already has; undefined when ClickHouse was not queried. */
   stored: number[] | undefined
+  /** The rows that ClickHouse lacks. */
+  missing: NewClick[]
+  encoded: EncodedClicks
 }
 
 /** Stores a batch of log messages exactly once, even if workers, PostgreSQL or ClickHouse fail in between. */
@@ -177,7 +181,10 @@ export async function prepare(platform: Platform, holder: Holder, messages: LogM
   const visits = splitMessages(messages)
   const prepared = await prepareEvents(platform, holder, visits)
   await buryRejected(platform, holder, visits, prepared.outcomes)
-  return { last: messages.at(-1)?.sequence ?? 0, arrivedAt: lastArrival(messages), ...prepared }
+  const missing = missingRows(prepared)
+  await foldRareValues(platform, missing)
+  const encoded = await encodeClicks(platform, missing)
+  return { last: messages.at(-1)?.sequence ?? 0, arrivedAt: lastArrival(messages), ...prepared, missing, encoded }
 }
 
 type PreparedEvents = Pick<Prepared, 'outcomes' | 'rows' | 'stored'>
@@ -220,7 +227,7 @@ export async function store(
   platform: Platform,
   holder: Holder,
   before: number,
-  { last, arrivedAt, outcomes, rows, stored }: Prepared,
+  { last, arrivedAt, outcomes, rows, stored, encoded }: Prepared,
 ): Promise<number> {
   const intent: Intent = {
     first: before + 1,
@@ -232,10 +239,11 @@ export async function store(
   }
   if (!(await writeIntent(platform.db, holder, before, intent))) throw new PartitionLost()
   tally(platform, outcomes)
-  return write(platform, holder, before, { intent, rows, missing: missingRows(outcomes, rows, stored), arrivedAt })
+  await appendEncodedClicks(platform, encoded, deduplicationToken(holder, intent))
+  return commitBatch(platform, holder, before, { ...intent, arrivedAt, rows })
 }
 
-function missingRows(outcomes: Outcome[], rows: NewClick[], stored: number[] = []): NewClick[] {
+function missingRows({ outcomes, rows, stored = [] }: PreparedEvents): NewClick[] {
   if (stored.length === 0) return rows
   const known = new Set(stored)
   const positions = outcomes.flatMap((outcome, position) => ('keep' in outcome ? [position] : []))
@@ -281,24 +289,9 @@ async function finishWhole(
   const drafts = events.map(({ draft }) => draft)
   const rows = await buildRows(platform, drafts)
   const missing = rows.filter((_, index) => !stored.has(events[index]?.position as number))
-  const batch = { intent, rows, missing, arrivedAt: lastArrival(messages) }
-  return write(platform, holder, before, batch, appendClicksAgain)
-}
-
-/** All `rows` are added to the link counters; only `missing` rows are inserted into ClickHouse. */
-type Batch = { intent: Intent; rows: NewClick[]; missing: NewClick[]; arrivedAt: number | null }
-
-async function write(
-  platform: Platform,
-  holder: Holder,
-  before: number,
-  { intent, rows, missing, arrivedAt }: Batch,
-  append = appendClicks,
-): Promise<number> {
-  const token = deduplicationToken(holder, intent)
   await foldRareValues(platform, missing)
-  await append(platform, missing, token)
-  return commitBatch(platform, holder, before, { ...intent, arrivedAt, rows })
+  await appendClicksAgain(platform, missing, deduplicationToken(holder, intent))
+  return commitBatch(platform, holder, before, { ...intent, arrivedAt: lastArrival(messages), rows })
 }
 
 /** Reads the clicks of a stored batch from the log again; undefined when the log no longer has them. */
@@ -316,26 +309,32 @@ async function judge(
 ): Promise<{ outcomes: Outcome[]; stored: number[] | undefined }> {
   const repeated = new Set<ClickDraft>()
   const context = buildStepContext(platform, (draft) => repeated.has(draft))
-  const judged = visits.map(
-    ({ body }): Outcome => (isRawClick(body) ? run(begin(body), validationSteps, context) : { reject: 'malformed' }),
-  )
-  const drafts = judged.flatMap((outcome, position) =>
-    'keep' in outcome ? [{ draft: outcome.keep, position: visits[position] as LoggedVisit }] : [],
-  )
-  const repeats = await findRepeats(
-    platform.valkey,
-    drafts.map(({ draft, position }) => ({
-      id: draft.event.id,
-      isBot: draft.event.bot !== '',
-      position: visitId(holder, position),
-    })),
-  )
+  const judged: Outcome[] = []
+  const drafts: LoggedDraft[] = []
+  const searches: Promise<boolean[]>[] = []
+  // Valkey looks up the first clicks while the next ones are validated.
+  for await (const some of chunksInTurns(visits, searchedAtOnce)) {
+    const sightings: Sighting[] = []
+    for (const position of some) {
+      const { body } = position
+      const outcome: Outcome = isRawClick(body) ? run(begin(body), validationSteps, context) : { reject: 'malformed' }
+      judged.push(outcome)
+      if (!('keep' in outcome)) continue
+      const { event } = outcome.keep
+      drafts.push({ draft: outcome.keep, position })
+      sightings.push({ id: event.id, isBot: event.bot !== '', position: visitId(holder, position) })
+    }
+    searches.push(findRepeats(platform.valkey, sightings))
+  }
+  const repeats = (await Promise.all(searches)).flat()
   for (const [index, { draft }] of drafts.entries()) if (repeats[index]) repeated.add(draft)
   const stored = await compareWithStored(platform, drafts, repeated, holder.comparison)
   const outcomes = judged.map((outcome) => run(outcome, deduplicationSteps, context))
   const isStored = (outcome: Outcome) => 'keep' in outcome && stored?.has(outcome.keep)
   return { outcomes, stored: stored && outcomes.flatMap((outcome, position) => (isStored(outcome) ? [position] : [])) }
 }
+
+const searchedAtOnce = 1_000
 
 function groupBots(outcomes: Outcome[]): [string, number[]][] {
   const bots = new Map<string, number[]>()
