@@ -26,6 +26,7 @@ const withoutStandbyMs = 10_000
 
 export const faults: Fault[] = [
   { name: 'rolling upgrade', needsOldVersion: true, happen: upgrade },
+  { name: 'rolling restart', happen: restartAll },
   ...hosts
     .filter(({ kind }) => kind !== 'client')
     .map(
@@ -91,11 +92,14 @@ async function upgrade(stack: Stack, moments: Moments): Promise<void> {
   stack.use(currentProgram)
   await stack.tributary('upgrade-check')
   await stack.tributary('migrate')
+  await restartAll(stack, moments)
+}
+
+async function restartAll(stack: Stack, moments: Moments): Promise<void> {
+  moments.began ??= Date.now()
   for (const host of [...selectHosts('redirect'), ...selectHosts('api'), ...selectHosts('worker')]) {
-    if (host.kind !== 'worker') await stack.withdraw(host)
     await stack.stop(host)
     await stack.start(host)
-    if (host.kind !== 'worker') await stack.withdraw()
   }
   moments.caused = moments.healed = Date.now()
 }

@@ -83,13 +83,13 @@ export function settingsOn(installation: Installation, { name, kind, region }: H
   }
 }
 
-/** What runs on a host, except for PostgreSQL. Caddy sends no requests to the withdrawn host. */
-export function buildCommand(installation: Installation, host: Host, program: string, withdrawn?: Host): Command {
+/** What runs on a host, except for PostgreSQL. */
+export function buildCommand(installation: Installation, host: Host, program: string): Command {
   const { folder, password } = installation
   const data = join(folder, host.name)
   const at = (kind: Kind, port: number, region?: Region) =>
     selectHosts(kind)
-      .filter((other) => other !== withdrawn && (region === undefined || other.region === region))
+      .filter((other) => region === undefined || other.region === region)
       .map(({ address }) => `${address}:${port}`)
       .join(' ')
   switch (host.kind) {

@@ -35,8 +35,6 @@ export type Stack = AsyncDisposable & {
   kill(host: Host, options?: { power?: boolean }): Promise<void>
   /** Stops a host's process with SIGTERM, as systemd does. */
   stop(host: Host): Promise<void>
-  /** Reloads every Caddy, so that none sends requests to this host; without a host, all get requests again. */
-  withdraw(host?: Host): Promise<void>
   /** Makes the standby the primary, with the primary's address; the former primary, which is dead, becomes its standby later. */
   failOver(): Promise<void>
   makeStandby(): Promise<void>
@@ -109,15 +107,6 @@ export async function openStack(id: string, folder: string, report: Report, prog
       const exited = once(child, 'exit')
       child.kill('SIGTERM')
       await exited
-    },
-    async withdraw(host) {
-      for (const caddy of selectHosts('caddy')) {
-        const { command, args, env } = buildCommand(installation, caddy, program, host)
-        const given = { PATH: process.env.PATH, HOME: folder, ...env }
-        const child = network.spawn(caddy.name, command, ['reload', ...args.slice(1)], { stdio: 'ignore', env: given })
-        const [code] = await once(child, 'exit')
-        if (code !== 0) throw new Error(`caddy reload on ${caddy.name} ended with ${code}`)
-      }
     },
     async failOver() {
       await network.removeAddress(primary.name, primaryAddress)
