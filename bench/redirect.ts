@@ -37,6 +37,8 @@ try {
   await measureBesideBare({
     ack: await startRedirect({}),
     async: await startRedirect({ CLICK_DURABILITY: 'async' }),
+    'ack, binary': await startRedirect({ CLICK_LOG_FORMAT: 'binary' }),
+    'async, binary': await startRedirect({ CLICK_DURABILITY: 'async', CLICK_LOG_FORMAT: 'binary' }),
   })
   await emptyLog()
   // An empty value gives the default number of redirect processes.

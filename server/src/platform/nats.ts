@@ -49,7 +49,7 @@ export function jetStream(nats: NatsConnection): JetStreamClient {
 
 export type Publisher = Disposable & {
   /** Resolves when NATS has stored the message. NATS drops repeated ids within two minutes. */
-  publish(message: { subject: string; id: string; body: string; traceparent?: string }): Promise<void>
+  publish(message: { subject: string; id: string; body: string | Uint8Array; traceparent?: string }): Promise<void>
 }
 
 /**

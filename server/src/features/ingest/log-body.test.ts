@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyClick } from '../../../test/raw-clicks.ts'
-import { openRowWriter, type RowWriter } from '../../platform/row-binary.ts'
+import { binaryClicks, openClickBody } from '../redirect/click-body.ts'
 import type { RawClick } from '../redirect/messages.ts'
-import { binaryClicks, readLogBody } from './log-body.ts'
+import { readLogBody } from './log-body.ts'
 
 describe('a message of the event log', () => {
   test('has the clicks that were written, as bytes or as JSON', () => {
@@ -40,10 +40,9 @@ describe('a message of the event log', () => {
 })
 
 function encode(clicks: RawClick[]): Buffer {
-  const writer = openRowWriter(1)
-  writer.uint8(binaryClicks)
-  for (const click of clicks) writeClick(writer, click)
-  return writer.finish()
+  const body = openClickBody('binary')
+  for (const click of clicks) body.add(click)
+  return body.finish() as Buffer
 }
 
 function wellFormed(click: RawClick): RawClick {
@@ -52,22 +51,4 @@ function wellFormed(click: RawClick): RawClick {
     typeof value === 'string' ? value.toWellFormed() : value,
   ])
   return Object.fromEntries(entries)
-}
-
-/** As the next release writes a click; `retriedVisit` is not written: dead letters are JSON. */
-function writeClick(writer: RowWriter, click: RawClick): void {
-  writer.int64(click.at)
-  writer.string(click.id)
-  writer.string(click.workspaceId)
-  writer.string(click.linkNumber)
-  writer.string(click.url)
-  writer.string(click.trigger)
-  writer.string(click.ip)
-  writer.string(click.userAgent)
-  writer.string(click.referer)
-  writer.string(click.bot)
-  writer.string(click.country)
-  writer.string(click.region)
-  writer.string(click.city)
-  writer.string(click.continent)
 }

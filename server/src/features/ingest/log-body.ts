@@ -1,7 +1,5 @@
 import { openRowReader } from '../../platform/row-binary.ts'
-
-/** The first byte of a message with binary clicks, which no JSON text begins with. Another layout gets another byte. */
-export const binaryClicks = 1
+import { binaryClicks } from '../redirect/click-body.ts'
 
 /** The content of a message of the event log, in either format. Throws when it is damaged. */
 export function readLogBody(data: Uint8Array): unknown {

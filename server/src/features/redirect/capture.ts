@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
 import { hashPartition } from '../../platform/ids.ts'
 import { openPublisher } from '../../platform/nats.ts'
+import { type ClickBody, openClickBody } from './click-body.ts'
 import { clicksSubject, type RawClick } from './messages.ts'
 import { redirectMetrics } from './metrics.ts'
 import type { Spool } from './spool.ts'
@@ -17,14 +18,14 @@ export type Capture = AsyncDisposable & {
 }
 
 type WhenDone = (isStored: boolean) => void
-type Batch = { text: string; waiting: WhenDone[] }
+type Batch = { body: ClickBody; waiting: WhenDone[] }
 type Lane = { waiting: Batch[]; inFlight: number; scheduled: boolean }
 
 const mostInFlight = 2
 // While one batch is in flight, the next is sent only when it has some dozen clicks.
 const worthwhileBytes = 6_000
-// Below NATS's default of 1 MiB a message: a UTF-16 code unit takes up to three bytes in UTF-8.
-const mostCharacters = 300_000
+// A click adds up to 100,000, and a UTF-16 code unit takes up to three bytes in UTF-8; NATS's default is 1 MiB a message.
+const mostSize = 200_000
 const mostWaiting = 8
 // No visitor waits for an asynchronous click, so that more of them can share a message.
 const asyncWaitMs = 5
@@ -39,6 +40,16 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     { length: config.EVENT_PARTITIONS },
     (): Lane => ({ waiting: [], inFlight: 0, scheduled: false }),
   )
+
+  /** Adds a click to the partition's last unsent batch, or to a new batch when that one is full. */
+  function take({ waiting }: Lane, click: RawClick, whenDone: WhenDone): void {
+    const last = waiting.at(-1)
+    const batch =
+      last && last.body.size() < mostSize ? last : { body: openClickBody(config.CLICK_LOG_FORMAT), waiting: [] }
+    if (batch !== last) waiting.push(batch)
+    batch.body.add(click)
+    batch.waiting.push(whenDone)
+  }
 
   function schedule(partition: number): void {
     const lane = lanes[partition] as Lane
@@ -74,13 +85,13 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     schedule(partition)
   }
 
-  async function store(partition: number, { text, waiting }: Batch): Promise<boolean> {
+  async function store(partition: number, { body, waiting }: Batch): Promise<boolean> {
     const clicks = waiting.length
-    const message = { subject: clicksSubject(partition), id: randomUUID(), body: `[${text}]` }
+    const message = { subject: clicksSubject(partition), id: randomUUID() }
     const timer = metrics.captureSeconds.startTimer()
     try {
       if (!nats.isClosed() && spool.isQuiet()) {
-        await publisher.publish(message)
+        await publisher.publish({ ...message, body: body.finish() })
         timer({ outcome: 'log' })
         return true
       }
@@ -88,7 +99,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
       log.warn({ error: (error as Error).message, clicks }, 'event log did not acknowledge clicks, spooling them')
     }
     try {
-      await spool.append(message)
+      await spool.append({ ...message, body: body.json() })
       timer({ outcome: 'spool' })
       return true
     } catch (error) {
@@ -102,7 +113,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
   return {
     add(click, whenDone) {
       const partition = hashPartition(click.workspaceId, config.EVENT_PARTITIONS)
-      take(lanes[partition] as Lane, JSON.stringify(click), whenDone)
+      take(lanes[partition] as Lane, click, whenDone)
       schedule(partition)
     },
     isBehind: () => lanes.some((lane) => lane.waiting.length > mostWaiting),
@@ -117,16 +128,5 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
 function mayGo({ waiting, inFlight }: Lane): boolean {
   const [first] = waiting
   if (!first || inFlight >= mostInFlight) return false
-  return inFlight === 0 || waiting.length > 1 || first.text.length >= worthwhileBytes
-}
-
-/** Adds a click to the partition's last unsent batch, or to a new batch when that one is full. */
-function take(lane: Lane, click: string, whenDone: WhenDone): void {
-  const filling = lane.waiting.at(-1)
-  if (filling && filling.text.length + click.length < mostCharacters) {
-    filling.text += `,${click}`
-    filling.waiting.push(whenDone)
-  } else {
-    lane.waiting.push({ text: click, waiting: [whenDone] })
-  }
+  return inFlight === 0 || waiting.length > 1 || first.body.size() >= worthwhileBytes
 }
