@@ -2,7 +2,22 @@ import { chunksInTurns } from '../../platform/batches.ts'
 import { memo } from '../../platform/memo.ts'
 import { encodeColumn, encodeLowCardinality, type NativeColumn } from '../../platform/native-format.ts'
 import type { RowWriter } from '../../platform/row-binary.ts'
-import type { NewClickRow } from './store.ts'
+
+type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
+type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
+type Campaign = Record<'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content', string>
+/** The visitor columns of a click row, which lead and sale rows copy. */
+export type ClickColumns = Visitor & Origin & Campaign
+/**
+ * A click row to insert. ClickHouse may delete it from `expires_on` on. `folded` is a bit mask of dimensions whose value is
+ * so rare that rollups count it with others.
+ */
+export type NewClickRow = ClickColumns &
+  Record<'workspace_id' | 'id_text' | 'bot' | 'link_number', string> & {
+    timestamp: number
+    expires_on?: string
+    folded?: number
+  }
 
 /** Rows of `click_events` without the column `stored_at`, which an insert adds. */
 export type EncodedClickRows = { rows: number; columns: NativeColumn[] }
@@ -37,7 +52,7 @@ const columnEncoders: ((rows: NewClickRow[]) => NativeColumn)[] = [
   ofRows('id', 'FixedString(30)', (writer, { id_text }) => writer.base64(id_text, clickIdBytes)),
   ofRows('link_number', 'UInt64', (writer, { link_number }) => writer.uint64(link_number)),
   ofRows('ip', 'IPv6', (writer, { ip }) => writer.ipv6(ip)),
-  ofRows('expires_on', 'Date', (writer, { expires_on = lastDay }) => writer.uint16(dayOf(expires_on))),
+  ofRows('expires_on', 'Date', (writer, { expires_on = lastDay }) => writer.uint16(readDay(expires_on))),
   ofRows('folded', 'UInt16', (writer, { folded = 0 }) => writer.uint16(folded)),
   ofRows('url', 'String', (writer, { url }) => writer.string(url)),
   ofRows('referer_url', 'String', (writer, { referer_url }) => writer.string(referer_url)),
@@ -54,4 +69,4 @@ function ofRows(name: string, type: string, write: (writer: RowWriter, row: NewC
     })
 }
 
-const dayOf = memo((text) => Date.parse(text) / dayMs, { maxBytes: 100_000 })
+const readDay = memo((text) => Date.parse(text) / dayMs, { maxBytes: 100_000 })

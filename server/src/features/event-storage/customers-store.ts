@@ -1,5 +1,6 @@
 import { type ClickHouse, query } from '../../platform/clickhouse.ts'
-import { type ClickColumns, type ConversionTable, conversionTables, moment } from './store.ts'
+import type { ClickColumns } from './click-columns.ts'
+import { type ConversionTable, conversionTables, moment } from './store.ts'
 
 /** Clicks by id, each in a period that contains it. */
 export type ClickSelection = { ids: string[]; from: number; to: number }

@@ -5,7 +5,7 @@ import { isLockTimeout, savepoint, transaction } from '../../platform/postgres.t
 import { deletedFolders } from '../folders/service.ts'
 import type { LinkChanged } from '../links/messages.ts'
 import { deletedTags } from '../tags/service.ts'
-import { type EncodedClickRows, encodeClickRows } from './click-columns.ts'
+import { type EncodedClickRows, encodeClickRows, type NewClickRow } from './click-columns.ts'
 import { type ClickDayProgress, readClickCountries, readClickDays } from './click-days.ts'
 import {
   eraseClickAddresses,
@@ -31,7 +31,6 @@ import {
   type LaterLink,
   type LinkAddressRow,
   lockConversions,
-  type NewClickRow,
   type NewLeadRow,
   type NewSaleRow,
   type StoredClickRow,

@@ -9,28 +9,13 @@ import {
 } from '../../platform/clickhouse.ts'
 import { locks } from '../../platform/locks.ts'
 import type { Db } from '../../platform/postgres.ts'
-import { type EncodedClickRows, encodeStoredAt } from './click-columns.ts'
+import { type ClickColumns, type EncodedClickRows, encodeStoredAt, type NewClickRow } from './click-columns.ts'
 
-type Visitor = Record<'country' | 'region' | 'city' | 'continent' | 'device' | 'browser' | 'os', string>
-type Origin = Record<'url' | 'trigger' | 'ip' | 'referer' | 'referer_url', string>
-type Campaign = Record<'utm_source' | 'utm_medium' | 'utm_campaign' | 'utm_term' | 'utm_content', string>
-/** The visitor columns of a click row, which lead and sale rows copy. */
-export type ClickColumns = Visitor & Origin & Campaign
 /** A click row; `at` is its time in Unix milliseconds. */
 export type StoredClickRow = ClickColumns & { id_text: string; at: string }
 export type LinkAttributesRow = { workspace_id: string } & Record<'link_number' | 'domain' | 'folder_id', string> &
   Record<'tenant_id' | 'partner_id' | 'version' | 'link_id' | 'key', string> &
   Record<'is_root' | 'deleted', boolean> & { tag_ids: string[] }
-/**
- * A click row to insert. ClickHouse may delete it from `expires_on` on. `folded` is a bit mask of dimensions whose value is
- * so rare that rollups count it with others.
- */
-export type NewClickRow = ClickColumns &
-  Record<'workspace_id' | 'id_text' | 'bot' | 'link_number', string> & {
-    timestamp: number
-    expires_on?: string
-    folded?: number
-  }
 export type NewLeadRow = Omit<NewClickRow, 'id_text'> &
   Record<'id' | 'event_name' | 'customer_id' | 'metadata' | 'click_id_text', string> & { click_timestamp: number }
 export type NewSaleRow = NewLeadRow &

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyClick } from '../../../test/raw-clicks.ts'
-import { binaryClicks, openClickBody } from '../redirect/click-body.ts'
+import { openClickBody } from '../redirect/click-body.ts'
 import type { RawClick } from '../redirect/messages.ts'
+import { binaryClicks } from '../redirect/messages.ts'
 import { readLogBody } from './log-body.ts'
 
 describe('a message of the event log', () => {

@@ -1,5 +1,5 @@
 import { openRowReader } from '../../platform/row-binary.ts'
-import { binaryClicks } from '../redirect/click-body.ts'
+import { binaryClicks } from '../redirect/messages.ts'
 
 /** The content of a message of the event log, in either format. Throws when it is damaged. */
 export function readLogBody(data: Uint8Array): unknown {

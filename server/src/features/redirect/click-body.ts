@@ -1,9 +1,6 @@
 import type { Config } from '../../platform/config.ts'
 import { openRowWriter } from '../../platform/row-binary.ts'
-import type { RawClick } from './messages.ts'
-
-/** The first byte of a message with binary clicks, which no JSON text begins with. Another layout gets another byte. */
-export const binaryClicks = 1
+import { binaryClicks, type RawClick } from './messages.ts'
 
 /** The clicks of one message of the event log, while it fills. */
 export type ClickBody = {

@@ -25,6 +25,9 @@ export const rawClick = z.object({
 })
 export type RawClick = z.infer<typeof rawClick>
 
+/** The first byte of a message with binary clicks, which no JSON text begins with. Another layout gets another byte. */
+export const binaryClicks = 1
+
 export const clicksSubject = (partition: number) => `events.${partition}.clicks`
 
 /** Whether a value from the log is a click. Checks by hand what `rawClick` describes: zod copies each click. */
