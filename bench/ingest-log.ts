@@ -22,7 +22,7 @@ export type Ingested = {
  * log would first look up each click in ClickHouse. The clock starts with the first stored batch.
  */
 export async function ingestAll(
-  { engines, platform, environment }: Bench,
+  { engines, platform, environment }: Pick<Bench, 'engines' | 'platform' | 'environment'>,
   partition: number,
   [first, ...messages]: RawClick[][],
 ): Promise<Ingested> {
