@@ -117,3 +117,20 @@ export function openRateLimiter(valkey: Redis): RateLimiter {
     }
   }
 }
+
+/** Runs work of a subject, but not more than `most` at once, so that one subject can't take all of a limit that they share. */
+export function openConcurrencyLimit(most: number, refusal: () => Error) {
+  const running = new Map<string, number>()
+  return async <R>(subject: string, work: () => Promise<R>): Promise<R> => {
+    const count = running.get(subject) ?? 0
+    if (count >= most) throw refusal()
+    running.set(subject, count + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (running.get(subject) ?? 1) - 1
+      if (left > 0) running.set(subject, left)
+      else running.delete(subject)
+    }
+  }
+}

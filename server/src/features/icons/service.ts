@@ -3,6 +3,7 @@ import type { Config } from '../../platform/config.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { openAsyncMemo } from '../../platform/memo.ts'
 import { fetchOutbound, OutboundError } from '../../platform/outbound.ts'
+import { openConcurrencyLimit } from '../../platform/rate-limit.ts'
 import { findIconUrls } from './candidates.ts'
 import { readImageType } from './image-type.ts'
 
@@ -32,7 +33,7 @@ const defaultIcon: Icon = makeIcon(
 )
 
 export function openIcons(config: Config): Icons {
-  const fetching = new Map<string, number>()
+  const withinLimit = openConcurrencyLimit(maxFetchingPerVisitor, tooMany)
   const known = openAsyncMemo<Icon>({
     maxBytes: maxKnownBytes,
     measure: ({ bytes }) => bytes.length,
@@ -42,23 +43,10 @@ export function openIcons(config: Config): Icons {
     },
   })
 
-  async function fetchForVisitor(host: string, visitor: string): Promise<Icon> {
-    const count = fetching.get(visitor) ?? 0
-    if (count >= maxFetchingPerVisitor) throw tooMany()
-    fetching.set(visitor, count + 1)
-    try {
-      return (await fetchIcon(host, config)) ?? defaultIcon
-    } finally {
-      const left = (fetching.get(visitor) ?? 1) - 1
-      if (left > 0) fetching.set(visitor, left)
-      else fetching.delete(visitor)
-    }
-  }
-
   return {
     async find(given, visitor) {
       const host = normalHost(given)
-      return known(host, () => fetchForVisitor(host, visitor))
+      return known(host, () => withinLimit(visitor, async () => (await fetchIcon(host, config)) ?? defaultIcon))
     },
   }
 }

@@ -11,9 +11,12 @@ const { api } = inject('server')
 const nothing = { title: null, description: null, image: null }
 const png = discFile(8)
 let visits = 0
+const { promise: slowly, resolve: answerSlow } = Promise.withResolvers<void>()
 
 const site = createServer((request, response) => {
   visits += 1
+  if (request.url?.startsWith('/slow'))
+    return void slowly.then(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Slow</title>'))
   if (request.url === '/moved') return response.writeHead(302, { location: '/page' }).end()
   if (request.url === '/loop') return response.writeHead(302, { location: '/loop' }).end()
   if (request.url === '/inside') return response.writeHead(302, { location: 'http://10.0.0.1/' }).end()
@@ -29,9 +32,9 @@ beforeAll(() => new Promise<void>((resolve) => site.listen(0, '127.0.0.1', () =>
 afterAll(() => new Promise<void>((resolve) => site.close(() => resolve())))
 
 /** Calls getMetatags with outbound access to the test site only. */
-function read(path: string) {
+function read(path: string, workspaceId = 'ws_1') {
   const { port } = site.address() as AddressInfo
-  return getMetatags({ config: allowing(port) }, `http://127.0.0.1:${port}${path}`)
+  return getMetatags({ config: allowing(port), workspaceId }, `http://127.0.0.1:${port}${path}`)
 }
 const configs = new Map<number, typeof platform.config>()
 function allowing(port: number) {
@@ -63,6 +66,15 @@ describe('getMetatags', () => {
     for (const path of ['/broken', '/loop', '/inside']) expect(await read(path), path).toEqual(nothing)
   })
 
+  it('429: a workspace waits for its own slow pages, and no other workspace does', async () => {
+    const slow = Array.from({ length: 6 }, (_, n) => read(`/slow?${n}`, 'ws_slow'))
+    await expect(read('/slow?6', 'ws_slow')).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
+    expect((await read('/page?other', 'ws_other')).title).toBe('A page')
+    answerSlow()
+    expect((await Promise.all(slow)).map(({ title }) => title)).toEqual(slow.map(() => 'Slow'))
+    expect((await read('/slow?7', 'ws_slow')).title).toBe('Slow')
+  })
+
   it('200: returns null for a private address, without an error message', async () => {
     const { key } = await buildWorkspace(platform)
     for (const url of ['http://127.0.0.1:1/', 'http://169.254.169.254/latest', 'http://[::1]/', 'http://localhost/']) {
@@ -82,7 +94,7 @@ describe('getMetatags', () => {
 describe('getPreviewImage', () => {
   function readImage(path: string) {
     const { port } = site.address() as AddressInfo
-    return getPreviewImage({ config: allowing(port) }, `http://127.0.0.1:${port}${path}`)
+    return getPreviewImage({ config: allowing(port), workspaceId: 'ws_1' }, `http://127.0.0.1:${port}${path}`)
   }
 
   it('200: returns an image as a data URL, whatever type the server says', async () => {

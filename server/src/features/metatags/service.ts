@@ -4,6 +4,7 @@ import type { Ctx } from '../../platform/context.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 import { fetchOutbound, type OutboundAnswer, OutboundError } from '../../platform/outbound.ts'
+import { openConcurrencyLimit } from '../../platform/rate-limit.ts'
 import { detectImageType } from '../icons/service.ts'
 import { decodePage, parseMetatags, readElements } from './parse.ts'
 
@@ -12,6 +13,7 @@ const timeoutMs = 5_000
 const maxBytes = 262_144
 const maxRedirects = 3
 const maxReading = 20
+const maxReadingPerWorkspace = 6
 /** More, because callers of `fetchPage` take turns by workspace below this limit, which bounds the memory. */
 const maxFreshReading = 100
 const maxKnownBytes = 4_000_000
@@ -54,20 +56,27 @@ function admitFresh(running: number): void {
 }
 
 function admit(running: number, most = maxReading): void {
-  if (running < most) return
-  throw new AppError('rate_limit_exceeded', 'The server is fetching too many pages at once. Try again in 1 s.')
+  if (running >= most) throw tooMany()
 }
 
+function tooMany(): AppError {
+  return new AppError('rate_limit_exceeded', 'The server is fetching too many pages at once. Try again in 1 s.')
+}
+
+const openWorkspaceLimit = memoByObject((_: Config) => openConcurrencyLimit(maxReadingPerWorkspace, tooMany))
+
+type Caller = Pick<Ctx, 'config' | 'workspaceId'>
+
 /** Fetches a page's metatags with the outbound client, which refuses private addresses of the server's network. */
-export async function getMetatags(ctx: Pick<Ctx, 'config'>, url: string): Promise<Metatags> {
+export async function getMetatags({ config, workspaceId }: Caller, url: string): Promise<Metatags> {
   requireAddress(url)
-  return openPages(ctx.config)(url, () => readPage(url, ctx.config))
+  return openPages(config)(url, () => openWorkspaceLimit(config)(workspaceId, () => readPage(url, config)))
 }
 
 /** Fetches a public image as a data URL, with the same client. */
-export async function getPreviewImage(ctx: Pick<Ctx, 'config'>, url: string): Promise<PreviewImage> {
+export async function getPreviewImage({ config, workspaceId }: Caller, url: string): Promise<PreviewImage> {
   requireAddress(url)
-  return openImages(ctx.config)(url, () => readImage(url, ctx.config))
+  return openImages(config)(url, () => openWorkspaceLimit(config)(workspaceId, () => readImage(url, config)))
 }
 
 function requireAddress(url: string, source: 'query' | 'body' = 'query'): void {
