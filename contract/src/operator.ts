@@ -12,8 +12,10 @@ const count = z.number().nullable().describe('Null if no process has reported it
 const engine = z.strictObject({
   name: z.enum(['postgres', 'nats', 'clickhouse', 'valkey']),
   state,
+  answers: z.boolean(),
   milliseconds: z.number(),
-  problem: z.string().nullable(),
+  version: z.string().nullable().describe('Null if the engine has not said it within a second.'),
+  problem: z.string().nullable().describe('Why it does not answer, or what is wrong with its version.'),
 })
 
 const role = z.strictObject({

@@ -24,12 +24,23 @@ export function EnginesPart({ engines }: Pick<OperatorStatus, 'engines'>) {
   )
 }
 
-function EngineRow({ engine: { name, state, milliseconds, problem } }: { engine: Engine }) {
+function EngineRow({ engine: { name, state, answers, milliseconds, version, problem } }: { engine: Engine }) {
   const locale = useLocale()
   const label = engineNames[name]
   return (
-    <CheckRow state={state} name={label} value={problem === null && <>{formatNumber(milliseconds, locale)} ms</>}>
-      {problem !== null && (
+    <CheckRow
+      state={state}
+      name={label}
+      value={
+        answers && (
+          <>
+            {formatNumber(milliseconds, locale)} ms{version !== null && <>, {version}</>}
+          </>
+        )
+      }
+    >
+      {answers && problem !== null && <p>{problem}</p>}
+      {!answers && (
         <>
           <p>
             {name === 'valkey' ? (

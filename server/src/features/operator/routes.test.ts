@@ -43,6 +43,8 @@ describe('getOperatorStatus', () => {
     expect(status.engines.map(({ name, state }) => `${name} ${state}`)).toEqual([
       ...['postgres good', 'nats good', 'clickhouse good', 'valkey good'],
     ])
+    for (const { name, answers, version } of status.engines)
+      expect([name, answers, version]).toEqual([name, true, expect.stringMatching(/^\d+\.\d+/)])
     expect(status.disks.length).toBeGreaterThan(0)
     expect(status.version).toMatchObject({ running: expect.stringMatching(/^\d+\.\d+\.\d+$/), fetches: false })
     expect(status.mail).toMatchObject({ configured: false, state: 'waiting' })

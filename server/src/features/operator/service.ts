@@ -1,5 +1,6 @@
 import type { OperatorStatus } from '@tributary/contract/operator'
 import { type Ctx, type Platform, requireUserId } from '../../platform/context.ts'
+import { type Engine, inProcessProblem, judgeVersion, readEngines } from '../../platform/engine-versions.ts'
 import { AppError, invalid } from '../../platform/errors.ts'
 import { readiness } from '../../platform/health.ts'
 import { usersByIds } from '../auth/service.ts'
@@ -32,6 +33,7 @@ const hourMs = 3_600_000
 const mostProcesses = 200
 const mostRuns = 100
 const longestProblem = 500
+const versionWithinMs = 1_000
 
 /** The state of the installation, for an operator; throws 404 for everybody else. */
 export async function getStatus(ctx: Ctx): Promise<OperatorStatus> {
@@ -40,7 +42,7 @@ export async function getStatus(ctx: Ctx): Promise<OperatorStatus> {
   const beats = await selectBeats(ctx.db, new Date(now.getTime() - hourMs), mostProcesses)
   const live = beats.filter(({ seen_at }) => now.getTime() - seen_at.getTime() < silentMs)
   const [engines, version, backups, backlog] = await Promise.all([
-    readEngines(ctx),
+    describeEngines(ctx),
     readVersions(ctx),
     readBackups(ctx),
     notificationBacklog(ctx),
@@ -99,14 +101,17 @@ async function requireOperator(ctx: Ctx): Promise<void> {
   throw new AppError('not_found', 'There is no GET /operator/status. See /docs/reference for all operations.')
 }
 
-async function readEngines(ctx: Ctx): Promise<OperatorStatus['engines']> {
-  const { engines } = await readiness(ctx)
-  return Object.entries(engines).map(([name, { ok, milliseconds, error }]) => ({
-    name: name as OperatorStatus['engines'][number]['name'],
-    state: judgeEngine(name, ok),
-    milliseconds,
-    problem: error?.slice(0, longestProblem) ?? null,
-  }))
+async function describeEngines(ctx: Ctx): Promise<OperatorStatus['engines']> {
+  const [{ engines }, found] = await Promise.all([readiness(ctx), readEngines(ctx, { withinMs: versionWithinMs })])
+  return Object.entries(engines).map(([key, { ok, milliseconds, error }]) => {
+    const name = key as Engine
+    const version = found.versions[name] ?? null
+    const warning = version === null ? undefined : judgeVersion(name, version).problem
+    const isTrial = name === 'clickhouse' && found.isClickHouseInProcess && ctx.config.ENVIRONMENT === 'production'
+    const problem = error?.slice(0, longestProblem) ?? warning ?? (isTrial ? inProcessProblem : null)
+    const state = ok && problem !== null ? 'waiting' : judgeEngine(name, ok)
+    return { name, state, answers: ok, milliseconds, version, problem }
+  })
 }
 
 async function readVersions({ db, config }: Ctx): Promise<OperatorStatus['version']> {
