@@ -184,6 +184,11 @@ describe('errors and limits of an export', () => {
   test('a wrong plan, format, period or link gets an error object', async () => {
     const { key } = await buildWorkspace(platform, { plan: 'pro' })
     expect(await ask('', key)).toMatch(/^403 .*needs the business plan/)
+    for (const kind of ['clicks', 'leads', 'sales'])
+      for (const format of ['csv', 'ndjson'])
+        expect(await ask(`event=${kind}&format=${format}&query=-9`)).toMatch(
+          /^422 .*`query` in the query has a syntax error/,
+        )
     expect(await ask('format=xls')).toMatch(/^422 .*`format` in the query must be one of/)
     expect(await ask('start=nonsense')).toMatch(/^422 .*`start` in the query/)
     expect(await ask('externalId=ext_none')).toMatch(/^404 /)

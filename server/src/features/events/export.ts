@@ -20,7 +20,10 @@ const shortestPartMs = 60_000
 
 /** Exports events with one ClickHouse query per chunk of rows, so that no more than a chunk is in memory. */
 export async function exportAll(ctx: Ctx, query: ExportQuery): Promise<AsyncIterable<string>> {
-  return exported(ctx, query, await resolve(ctx, query))
+  const resolved = await resolve(ctx, query)
+  // Refuses a malformed `query` before the header of the file is sent.
+  buildWhere(ctx.workspaceId, resolved.period, resolved.filter, query.event)
+  return exported(ctx, query, resolved)
 }
 
 async function* exported(
