@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createClient } from '@tributary/contract/client'
-import type { Page, Response } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { linkNumbers } from '../../server/src/features/links/service.ts'
 import {
@@ -246,14 +246,11 @@ describe.skipIf(lacksBrowser)('events', () => {
     const header = (name: string) => page.getByRole('columnheader', { name, exact: true })
     await open('/events')
     await page.keyboard.press('o')
-    const isSaved = (response: Response) =>
-      response.request().method() === 'PATCH' && response.url().includes('/preferences')
     for (const column of ['System', 'Country']) {
-      const saving = page.waitForResponse(isSaved)
+      const saving = page.waitForResponse((response) => response.request().method() === 'PATCH')
       await page.getByLabel(column, { exact: true }).click()
       await saving
     }
-    await header('System').waitFor()
     await open('/events')
     await header('System').waitFor()
     expect(await header('Country').count()).toBe(0)
