@@ -15,7 +15,7 @@ import { jetStream } from '../../platform/nats.ts'
 import { parseRanges } from '../../platform/ranges.ts'
 import type { RawClick } from '../redirect/messages.ts'
 import { type LogMessage, PartitionLost } from './batch.ts'
-import { claim, finish, ingest, release, renew } from './service.ts'
+import { claim, finish, ingest, prepare, release, renew, store } from './service.ts'
 import type { Holder } from './store.ts'
 
 const engines = await startEngines({ only: ['valkey'] })
@@ -338,4 +338,20 @@ describe('the owner of a partition', () => {
     expect(await countRows(link)).toEqual({ people: 2, bots: 0 })
     expect(await readCounter(link)).toMatchObject({ clicks: 2 })
   })
+})
+
+test('a batch that could not be encoded early is recorded first, so that the next attempt can divide it', async () => {
+  const link = await someLink()
+  const holder = newHolder()
+  await claim(platform, holder)
+  const messages = buildLog([buildClick(platform, link), buildClick(platform, link)])
+  const prepared = await prepare(platform, holder, messages)
+  const missing = prepared.missing.map((row, index) => (index === 0 ? { ...row, id_text: 'short' } : row))
+  await expect(store(platform, holder, 0, { ...prepared, missing, encoded: undefined })).rejects.toThrow(
+    'instead of 30',
+  )
+  const { holder: next, cursor } = await takeOver(holder)
+  if (!cursor.intent) throw new Error('The batch was not recorded')
+  expect(await finish(platform, next, cursor.sequence, cursor.intent, messages)).toBe(1)
+  expect(await countRows(link)).toEqual({ people: 2, bots: 0 })
 })

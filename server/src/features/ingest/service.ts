@@ -164,7 +164,8 @@ export type Prepared = {
   stored: number[] | undefined
   /** The rows that ClickHouse lacks. */
   missing: NewClick[]
-  encoded: EncodedClicks
+  /** The same, encoded; undefined when a click can't be encoded. */
+  encoded: EncodedClicks | undefined
 }
 
 /** Stores a batch of log messages exactly once, even if workers, PostgreSQL or ClickHouse fail in between. */
@@ -183,7 +184,8 @@ export async function prepare(platform: Platform, holder: Holder, messages: LogM
   await buryRejected(platform, holder, visits, prepared.outcomes)
   const missing = missingRows(prepared)
   await foldRareValues(platform, missing)
-  const encoded = await encodeClicks(platform, missing)
+  // It fails again after the batch is recorded, which then is divided until the click that can't be encoded is alone.
+  const encoded = await encodeClicks(platform, missing).catch(() => undefined)
   return { last: messages.at(-1)?.sequence ?? 0, arrivedAt: lastArrival(messages), ...prepared, missing, encoded }
 }
 
@@ -227,7 +229,7 @@ export async function store(
   platform: Platform,
   holder: Holder,
   before: number,
-  { last, arrivedAt, outcomes, rows, stored, encoded }: Prepared,
+  { last, arrivedAt, outcomes, rows, stored, missing, encoded }: Prepared,
 ): Promise<number> {
   const intent: Intent = {
     first: before + 1,
@@ -239,7 +241,8 @@ export async function store(
   }
   if (!(await writeIntent(platform.db, holder, before, intent))) throw new PartitionLost()
   tally(platform, outcomes)
-  await appendEncodedClicks(platform, encoded, deduplicationToken(holder, intent))
+  const token = deduplicationToken(holder, intent)
+  await appendEncodedClicks(platform, encoded ?? (await encodeClicks(platform, missing)), token)
   return commitBatch(platform, holder, before, { ...intent, arrivedAt, rows })
 }
 
