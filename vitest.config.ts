@@ -21,7 +21,7 @@ const deaths = [
   'server/src/features/*/takeover.test.ts',
 ]
 const dashboard = 'e2e/dashboard/**/*.test.ts'
-/** Stories that measure time, so that nothing runs beside them. */
+/** Stories that measure time, so that nothing runs beside them, and nothing has run for an hour before them. */
 const timed = 'e2e/dashboard/{events-speed,large-list,paste,speed}.test.ts'
 const installed = '**/node_modules/**'
 
@@ -40,7 +40,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -51,7 +51,7 @@ export default defineConfig({
           globalSetup: 'server/test/global-setup.ts',
           testTimeout: 300_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -63,7 +63,7 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           // Beside the server's tests, which wait less than browsers do.
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -73,7 +73,7 @@ export default defineConfig({
           globalSetup: 'server/test/global-setup.ts',
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -84,7 +84,7 @@ export default defineConfig({
           globalSetup: ['server/test/global-setup.ts', 'e2e/dashboard/global-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -95,7 +95,7 @@ export default defineConfig({
           maxWorkers: 2,
           testTimeout: 600_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -104,9 +104,9 @@ export default defineConfig({
           include: [timed],
           globalSetup: ['server/test/global-setup.ts', 'e2e/dashboard/global-setup.ts'],
           fileParallelism: false,
-          testTimeout: 300_000,
+          testTimeout: 600_000,
           hookTimeout: 120_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 1 },
         },
       },
       {

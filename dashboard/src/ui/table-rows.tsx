@@ -74,7 +74,7 @@ export function TableRows<Row>(props: Props<Row>) {
 }
 
 const rowTracks = 'grid items-center grid-cols-(--all-columns) max-[1340px]:grid-cols-(--main-columns)'
-const rowPosition = `absolute inset-x-0 contain-strict border-b ${rowTracks}`
+const rowPosition = `absolute inset-x-0 contain-[size_layout_style] border-b ${rowTracks}`
 
 /** The widths of columns as tracks of a grid, for rows with all columns and for those of a narrower window. */
 function columnTracks<Row>(columns: readonly Column<Row>[], hasCheckbox: boolean): CSSProperties {
