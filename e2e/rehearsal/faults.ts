@@ -23,9 +23,12 @@ const withoutPower: Kind[] = ['caddy', 'redirect', 'api', 'worker', 'nats', 'pos
 const cutMs = 60_000
 /** How long the installation works without a standby after a failover. */
 const withoutStandbyMs = 10_000
+/** After which every Caddy knows that a server is up. */
+const knownMs = 5_000
 
 export const faults: Fault[] = [
-  { name: 'rolling upgrade', needsOldVersion: true, happen: upgrade },
+  // Servers of 0.1 don't drain.
+  { name: 'rolling upgrade', needsOldVersion: true, breaksWrites: true, happen: upgrade },
   { name: 'rolling restart', happen: restartAll },
   ...hosts
     .filter(({ kind }) => kind !== 'client')
@@ -95,11 +98,13 @@ async function upgrade(stack: Stack, moments: Moments): Promise<void> {
   await restartAll(stack, moments)
 }
 
+/** As docs/guides/scaling.md says. */
 async function restartAll(stack: Stack, moments: Moments): Promise<void> {
   moments.began ??= Date.now()
   for (const host of [...selectHosts('redirect'), ...selectHosts('api'), ...selectHosts('worker')]) {
     await stack.stop(host)
     await stack.start(host)
+    if (host.kind !== 'worker') await sleep(knownMs)
   }
   moments.caused = moments.healed = Date.now()
 }
