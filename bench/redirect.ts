@@ -19,8 +19,9 @@ const connections = 64
 const [seconds = 6] = readArguments().map(Number)
 const rounds = 5
 const steadyPerSecond = 1_000
-const steadySeconds = 20
+const steadySeconds = 12
 const steadyRow = `default, ${steadyPerSecond}/s`
+const bareSteadyRow = `bare, ${steadyPerSecond}/s`
 
 await using bench = await openBench()
 const { platform, environment } = bench
@@ -45,8 +46,10 @@ try {
   const everything = await startServer({ ...environment, REDIRECT_PROCESSES: '' })
   // The steady rate first: at full speed, the log fills faster than the worker stores it.
   await measure(everything.redirect, { rate: steadyPerSecond, seconds: 10 })
-  for (let round = 1; round <= 3; round++)
+  for (let round = 1; round <= rounds; round++) {
+    keep(results, bareSteadyRow, await measure(bare.url, { rate: steadyPerSecond, seconds: steadySeconds }))
     keep(results, steadyRow, await measure(everything.redirect, { rate: steadyPerSecond, seconds: steadySeconds }))
+  }
   await measureBesideBare({ default: everything })
 } finally {
   bare.stop()
