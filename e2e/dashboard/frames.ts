@@ -14,33 +14,33 @@ export const enough = 55 / 60
 export async function measureFrames(page: Page, context: BrowserContext): Promise<number> {
   const bare = await context.newPage()
   await bare.setContent('<div style="height: 3600000px; background: linear-gradient(red, blue)"></div>')
-  const still = await openStillCopy(page, context)
+  const copy = await openCopy(page, context)
   const slownesses: number[] = []
-  const frames = { list: [] as number[], bare: [] as number[], still: [] as number[] }
+  const frames = { list: [] as number[], bare: [] as number[], copy: [] as number[] }
   const share = () => {
     const list = Math.min(...slownesses) * Math.max(...frames.list)
-    return list / Math.min(Math.max(...frames.bare), Math.max(...frames.still))
+    return list / Math.min(Math.max(...frames.bare), Math.max(...frames.copy))
   }
   for (let turn = 0; turn < turns || (turn < mostTurns && share() < enough); turn += 1) {
     slownesses.push((await measurePace(page)).slowness)
     frames.list.push(await countFrames(page))
     frames.bare.push(await countFrames(bare))
-    frames.still.push(await countFrames(still))
+    frames.copy.push(await countFrames(copy))
   }
   console.info(`frames in two seconds: ${JSON.stringify(frames)}; slowness ${Math.min(...slownesses)}`)
   return share()
 }
 
 /** The page without its scripts, with as many rows as are scrolled past. */
-async function openStillCopy(page: Page, context: BrowserContext): Promise<Page> {
+async function openCopy(page: Page, context: BrowserContext): Promise<Page> {
   await page.evaluate('scrollTo(0, 0)')
   await page.locator('[data-index="0"]').waitFor()
   const html = (await page.content()).replace(/<script\b.*?<\/script>/gs, '')
-  const still = await context.newPage()
-  const address = new URL('/still', page.url()).href
-  await still.route(address, (route) => route.fulfill({ body: html, contentType: 'text/html' }))
-  await still.goto(address)
-  await still.evaluate(`{
+  const copy = await context.newPage()
+  const address = new URL('/copy', page.url()).href
+  await copy.route(address, (route) => route.fulfill({ body: html, contentType: 'text/html' }))
+  await copy.goto(address)
+  await copy.evaluate(`{
     const shown = [...document.querySelectorAll('tr[data-row]')]
     const height = shown[0].offsetHeight
     for (let index = shown.length; index < 300; index += 1) {
@@ -49,7 +49,7 @@ async function openStillCopy(page: Page, context: BrowserContext): Promise<Page>
       shown[0].parentElement.append(row)
     }
   }`)
-  return still
+  return copy
 }
 
 /** How many frames the page draws in two seconds while it is scrolled by 2,400 pixels a second, from its top. */
