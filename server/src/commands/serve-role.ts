@@ -9,7 +9,7 @@ import { openPlatform } from '../platform/handles.ts'
 import { figures, readiness } from '../platform/health.ts'
 import type { Log } from '../platform/log.ts'
 import { ensureStreams } from '../platform/nats.ts'
-import { reportProcess, startOps } from '../platform/ops.ts'
+import { type Report, reportProcess, startOps } from '../platform/ops.ts'
 
 const roles = {
   worker: () => import('../roles/worker.ts'),
@@ -33,11 +33,15 @@ export async function startRole(config: Config, log: Log): Promise<RunningRole> 
   await requireSupportedEngines(platform)
   const tlsHosts = started.use(openTlsHosts({ ...platform, db: platform.lookups }))
   const isAllowed = (query: URLSearchParams) => tlsHosts.allows(query.get('domain') ?? '')
-  started.use(
-    await startOps(platform, reportProcess(platform, stopping.signal), { '/internal/tls-allowed': isAllowed }),
-  )
-  await ensureStreams(platform.nats, config, (text) => log.warn(text))
+  let isStarting = true
+  const report: Report = {
+    ...reportProcess(platform, stopping.signal),
+    readiness: async () => (isStarting ? { ready: false, status: 'starting' } : readiness(platform)),
+  }
+  started.use(await startOps(platform, report, { '/internal/tls-allowed': isAllowed }))
+  await prepareStreams(platform, () => ensureStreams(platform.nats, config, (text) => log.warn(text)))
   started.use(await startWork(platform, stopping.signal))
+  isStarting = false
   const running = started.move()
   return { drain: () => drain(config, stopping), [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
 }
@@ -71,7 +75,7 @@ export async function runSupervised(config: Config, log: Log, slot: number, sign
     const platform = started.use(await openRolePlatform(config, log, slot))
     await requireSupportedEngines(platform)
     resolve({ platform, tlsHosts: started.use(openTlsHosts({ ...platform, db: platform.lookups })) })
-    await prepareStreams(platform, channel)
+    await prepareStreams(platform, () => createInTurn(platform, channel))
     started.use(await startWork(platform, stopping.signal))
     await channel.ask('up')
   }
@@ -89,18 +93,17 @@ async function openRolePlatform(config: Config, log: Log, slot: number): Promise
   return platform
 }
 
-/**
- * Creates the NATS streams, in one process at a time to avoid races. A redirect does not wait for this: without a
- * stream its clicks go to the spool.
- */
-async function prepareStreams({ nats, config, log }: Platform, channel: Channel): Promise<void> {
-  const prepare = async () => {
-    if (!(await channel.ask('streams-turn'))) return
-    await ensureStreams(nats, config, (text) => log.warn(text))
-    await channel.ask('streams-done')
-  }
-  if (!config.ROLES.includes('redirect')) return prepare()
-  void prepare().catch((error) => log.warn({ error: (error as Error).message }, 'could not create NATS streams'))
+/** A redirect does not wait for the streams: without them, its clicks go to the spool. */
+async function prepareStreams({ config, log }: Platform, create: () => Promise<void>): Promise<void> {
+  if (!config.ROLES.includes('redirect')) return create()
+  void create().catch((error) => log.warn({ error: (error as Error).message }, 'could not create NATS streams'))
+}
+
+/** Creates the streams in one process at a time, to avoid races. */
+async function createInTurn({ nats, config, log }: Platform, channel: Channel): Promise<void> {
+  if (!(await channel.ask('streams-turn'))) return
+  await ensureStreams(nats, config, (text) => log.warn(text))
+  await channel.ask('streams-done')
 }
 
 async function startWork(platform: Platform, stopping: AbortSignal): Promise<AsyncDisposable> {

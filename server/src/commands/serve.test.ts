@@ -4,10 +4,13 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { findNats } from '../../../engines/nats.ts'
+import { freePort } from '../../../engines/port.ts'
 import { startEngines } from '../../../engines/start.ts'
-import { buildWorkspace } from '../../test/build.ts'
+import { buildLink, buildWorkspace } from '../../test/build.ts'
 import { startServer } from '../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
+import { visit } from '../../test/visit.ts'
 
 // A long timeout, because starting a process is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 })
@@ -79,6 +82,35 @@ test('a process whose NATS and Valkey are down still ends with exit code 0, with
   const started = performance.now()
   expect(await server.stop()).toBe(0)
   expect(performance.now() - started).toBeLessThan(8_000)
+})
+
+test('a single redirect process redirects while NATS stores nothing', async () => {
+  const port = await freePort()
+  const engine = spawn((await findNats()) as string, ['--addr', '127.0.0.1', '--port', String(port)], {
+    stdio: 'ignore',
+  })
+  onTestFinished(() => void engine.kill('SIGKILL'))
+  const workspace = await buildWorkspace(platform)
+  const { key } = await buildLink(platform, workspace)
+  const server = await startServer({ ...environment, NATS_URL: `nats://127.0.0.1:${port}`, ROLES: 'redirect' })
+  onTestFinished(() => server.kill('SIGKILL'))
+  expect((await visit(`${server.redirect}/${key}`, { host: workspace.domain })).status).toBe(302)
+})
+
+test('a single process is ready when it listens', async () => {
+  const [apiPort, opsPort] = [await freePort(), await freePort()]
+  const ports = { API_PORT: String(apiPort), OPS_PORT: String(opsPort) }
+  const env = { PATH: process.env.PATH, ...environment, ...ports, ROLES: 'api' }
+  const child = spawn(process.execPath, [main, 'serve'], { env, stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ask = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+  const statuses = new Set<number>()
+  await eventually(async () => {
+    statuses.add(await ask(opsPort, '/readyz'))
+    expect(statuses).toContain(200)
+  })
+  expect(await ask(apiPort, '/healthz')).toBe(200)
+  expect(statuses).toEqual(new Set([503, 200]))
 })
 
 test('a taken port is reported in one line, and the process ends', async () => {
