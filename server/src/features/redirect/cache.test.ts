@@ -192,9 +192,9 @@ describe('the lifetime of an entry, in case a change message is lost', () => {
     expect(await cache.find(domain, 'late')).toBeNull()
     await eventually(async () => expect(await platform.valkey.del(valkeyName(domain, 'late'))).toBe(1))
     await sql`UPDATE links SET lookup_key = 'late' WHERE workspace_id = ${workspace.id}`.execute(platform.db)
-    passTime(9_900)
+    passTime(9_000)
     expect(await cache.find(domain, 'late')).toBeNull()
-    passTime(200)
+    passTime(1_100)
     expect(await cache.find(domain, 'late')).not.toBeNull()
   })
 
