@@ -23,6 +23,10 @@ export function parseMetatags(bytes: Uint8Array, contentType: string, address: s
   }
 }
 
+const mostElements = 1_000
+// A name begins where no name is: otherwise a long word without a value would be read again from each of its letters.
+const attribute = /(?<![\w:-])([\w:-]{1,50})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g
+
 /** The content of each `<meta>` by name; the first tag of a name wins. */
 function readTags(html: string): Map<string, string> {
   const tags = new Map<string, string>()
@@ -34,11 +38,12 @@ function readTags(html: string): Map<string, string> {
   return tags
 }
 
-/** The attributes of each element with this name. Takes linear time. */
+/** The attributes of the first elements with this name. Takes linear time. */
 export function readElements(html: string, name: string): Map<string, string>[] {
-  return [...html.matchAll(new RegExp(`<${name}\\b([^<>]{1,2500})>`, 'gi'))].map(([, attributes = '']) => {
+  const elements = html.matchAll(new RegExp(`<${name}\\b([^<>]{1,2500})>`, 'gi')).take(mostElements)
+  return [...elements].map(([, attributes = '']) => {
     const given = new Map<string, string>()
-    for (const match of attributes.matchAll(/([\w:-]{1,50})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)) {
+    for (const match of attributes.matchAll(attribute)) {
       given.set(String(match[1]).toLowerCase(), match[2] ?? match[3] ?? match[4] ?? '')
     }
     return given
