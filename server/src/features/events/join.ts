@@ -48,7 +48,7 @@ async function readLinks(ctx: Ctx, numbers: string[], maxBytes: number): Promise
     const part = await linksByNumber(ctx, numbers.slice(start, start + count).map(BigInt))
     let partBytes = 0
     for (const [number, link] of part) {
-      links.set(String(number), link)
+      links.set(String(number), { ...link, password: null })
       partBytes += estimateBytes(link)
     }
     bytes += partBytes

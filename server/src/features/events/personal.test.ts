@@ -1,10 +1,11 @@
 import { exportEvents as exportContract, type LeadEvent, listEvents as listContract } from '@tributary/contract/events'
 import type { Scope } from '@tributary/contract/permissions'
 import { expect, test } from 'vitest'
-import { buildCustomer, buildWorkspace } from '../../../test/build.ts'
+import { buildCustomer, buildLink, buildWorkspace } from '../../../test/build.ts'
 import { contextIn } from '../../../test/context.ts'
-import { leadRow, storeEvents } from '../../../test/events/feed-rows.ts'
+import { clickRow, leadRow, storeEvents } from '../../../test/events/feed-rows.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
+import { linkNumbers } from '../links/service.ts'
 import { exportEvents, listEvents } from './service.ts'
 
 const platform = await openTestPlatform()
@@ -31,4 +32,14 @@ test("customers' e-mail addresses and pictures in events need the scope customer
   const shown = await read('analytics.read', 'customers.read')
   expect(shown.listed).toMatchObject({ name: email, email, avatar: 'https://example.com/a' })
   expect(shown.exported).toContain(`"customerEmail":"${email}"`)
+})
+
+test('events contain no link password', async () => {
+  const workspace = await buildWorkspace(platform)
+  const ctx = contextIn(platform, workspace.id)
+  const link = await buildLink(platform, workspace, { password: 'hush' })
+  const [linkNumber] = await linkNumbers(ctx, { ids: [link.id] })
+  await storeEvents(platform, { clicks: [clickRow({ workspaceId: workspace.id, linkNumber: linkNumber as bigint })] })
+  const { events } = await listEvents(ctx, listContract.query.parse({ event: 'clicks' }))
+  expect(events[0]?.link).toMatchObject({ id: link.id, password: null })
 })
