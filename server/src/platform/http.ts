@@ -283,11 +283,15 @@ async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, 
   const recheck = async () => {
     const present = await serving.openContext(serving.platform, credentials)
     requirePermission(present, operation)
-    if (JSON.stringify(present.folderAccess) !== JSON.stringify(ctx.folderAccess))
-      throw forbidden('Access to folders has changed. Connect again.')
+    if (formatAccess(present) !== formatAccess(ctx)) throw forbidden('Your permissions have changed. Connect again.')
   }
   const { headers, body } = await serving.streams.open(ctx, operation, start, () => c.env.outgoing?.destroy(), recheck)
   return c.newResponse(body, 200, { ...c.var.headers, ...headers })
+}
+
+/** What a caller sees in a workspace: a stream that began with more must end. */
+function formatAccess({ actor, folderAccess }: Pick<Ctx, 'actor' | 'folderAccess'>): string {
+  return JSON.stringify([[...actor.scopes].sort(), folderAccess])
 }
 
 async function answerPublic(c: Request, { operation, handle }: Bound<'public'>, serving: Guarded): Promise<Response> {

@@ -227,6 +227,10 @@ describe('a stream ends with its key', () => {
   test.each<[string, (workspace: BuiltWorkspace) => Promise<unknown>]>([
     ['that was revoked', ({ keyId }) => revoke(platform, keyId)],
     ['whose workspace got a plan without streams', ({ id }) => changePlan(id, 'free')],
+    [
+      'that lost a scope',
+      ({ keyId }) => sql`UPDATE tokens SET scopes = '{analytics.read}' WHERE id = ${keyId}`.execute(platform.db),
+    ],
     ['whose workspace was deleted', ({ id }) => sql`DELETE FROM workspaces WHERE id = ${id}`.execute(platform.db)],
   ])('a stream of a key %s ends within five seconds', async (_name, end) => {
     const own = await buildWorkspace(platform)
