@@ -22,7 +22,7 @@ test('a search finds a whole id or Stripe id, and the count follows every filter
     { name: 'Ada', externalId: 'user-1' },
     { clickId: '', linkNumber },
   )
-  const bob = await buildCustomer(platform, workspace, { name: 'Bob', email: 'bob@example.com' })
+  const bob = await buildCustomer(platform, workspace, { name: 'Bob', email: 'bob@example.com', externalId: 'bob' })
   const erased = await buildCustomer(platform, workspace, { name: 'Adam' })
   await deleteCustomer(ctx, erased.id)
   const foreign = await buildCustomer(platform, await buildWorkspace(platform), { name: 'Ada' })

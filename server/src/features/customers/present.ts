@@ -32,9 +32,10 @@ export function presentListed(row: CustomerRow): ExpandedCustomer {
   return present(row, row.id)
 }
 
+type Partner = NonNullable<ExpandedCustomer['partner']>
 type Expanded = {
   link?: Link
-  partner?: { id: string; name: string; email: string | null; image: string | null }
+  partner?: Partner
   discount?: ExpandedCustomer['discount']
 }
 
@@ -53,7 +54,14 @@ export function presentExpanded(row: CustomerRow, { link, partner, discount }: E
         }
       : null,
     programId: link?.programId ?? null,
-    partner: partner ? { id: partner.id, name: partner.name, email: partner.email, image: partner.image } : null,
+    partner: partner ?? null,
     discount: discount ?? null,
   }
+}
+
+/** The link's partner: without `partners.read`, only id and name. */
+export function presentPartner({ id, name, email, image }: Partner, isShown: boolean): Partner {
+  if (isShown) return { id, name, email, image }
+  // A partner that was created without a name has the e-mail address as name.
+  return { id, name: name.includes('@') ? id : name, email: null, image: null }
 }

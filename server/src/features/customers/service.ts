@@ -28,7 +28,7 @@ import {
   newRow,
 } from './create.ts'
 import { customerErasedMessage } from './messages.ts'
-import { present, presentExpanded, presentListed } from './present.ts'
+import { present, presentExpanded, presentListed, presentPartner } from './present.ts'
 import {
   addSales,
   addTotals,
@@ -292,8 +292,9 @@ async function presentAll(ctx: Ctx, rows: CustomerRow[], expansion: Expansion): 
   )
   return rows.map((row) => {
     const link = row.link_number === null ? undefined : links.get(row.link_number)
-    const partner = partners.get(link?.partnerId ?? '')
-    return presentExpanded(row, { link, partner, discount: partner && discounts.get(partner.group_number) })
+    const found = partners.get(link?.partnerId ?? '')
+    const partner = found && presentPartner(found, hasScope(ctx.actor, 'partners.read'))
+    return presentExpanded(row, { link, partner, discount: found && discounts.get(found.group_number) })
   })
 }
 
