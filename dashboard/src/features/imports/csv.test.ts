@@ -41,8 +41,9 @@ test('what is written can be read again, and runs as no formula', () => {
     ['url', 'title'],
     ['https://a.com/?a=1,2', '=HYPERLINK("x")'],
     ['-1', 'two\nlines'],
+    ['https://a.test/;=1+1;', 'a\t@x'],
   ]
   const text = formatCsv(rows)
-  expect(text).not.toMatch(/(^|,|")[=-]/m)
+  expect(text).not.toMatch(/(^|[,;\t"])[=@-]/m)
   expect(parseCsv(text)).toEqual(rows)
 })

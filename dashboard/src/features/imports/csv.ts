@@ -39,15 +39,18 @@ function findDelimiter(source: string): string {
   return delimiters.reduce((best, one) => (count(one) > count(best) ? one : best))
 }
 
-/** Takes back the sign with which exports keep a spreadsheet from running a text as a formula. */
+/** Takes back the signs with which exports keep a spreadsheet from running a text as a formula. */
 function plainCell(cell: string): string {
-  return cell.trim().replace(/^'(?=[=+\-@])/, '')
+  return cell.trim().replaceAll(/(?<=^|[;\t])'(?=[=+\-@＝＋－＠])/gu, '')
 }
 
-/** Writes CSV. A text that a spreadsheet would run as a formula gets a leading `'`. */
+/**
+ * Writes CSV. What a spreadsheet would run as a formula gets a leading `'`, also behind a semicolon or tab, at which some
+ * split cells.
+ */
 export function formatCsv(rows: readonly (readonly string[])[]): string {
   const format = (cell: string) => {
-    const harmless = /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell
+    const harmless = cell.replaceAll(/(?<=^|[;\t])(?=[=+\-@\t\r\n＝＋－＠])/gu, "'")
     return /[",;\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
   }
   return rows.map((row) => `${row.map(format).join(',')}\r\n`).join('')

@@ -1,6 +1,8 @@
+import { quoteText } from '../../platform/csv.ts'
+
 export type Cell = string | number | boolean | null | undefined | object
 
-/** Formats a CSV line. A value that a spreadsheet would run as a formula gets a leading `'`. */
+/** Formats a CSV line. */
 export function csvLine(cells: Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
@@ -8,9 +10,7 @@ export function csvLine(cells: Cell[]): string {
 function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell)
-  const text = typeof cell === 'string' ? cell : JSON.stringify(cell)
-  const harmless = /^[=+\-@\t\r\n＝＋－＠]/u.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  return quoteText(typeof cell === 'string' ? cell : JSON.stringify(cell))
 }
 
 /** Formats a JSON line by string concatenation, because building an object per line dominates the export time. */
