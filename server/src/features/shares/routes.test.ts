@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
 import { type BuiltWorkspace, buildMember } from '../../../test/build.ts'
 import { buildShared } from '../../../test/shares.ts'
-import { openTestPlatform } from '../../../test/stack.ts'
+import { eventually, openTestPlatform } from '../../../test/stack.ts'
 import { createFolder } from '../folders/service.ts'
 import { updateMember } from '../members/service.ts'
 import { createToken } from '../tokens/service.ts'
@@ -44,6 +44,20 @@ describe('createShare', () => {
     })
     expect(JSON.stringify(ofFolder)).not.toContain('hush')
     expect(await share({ viewId: view.id })).toMatchObject({ viewId: view.id, name: 'Secret view' })
+  })
+
+  it('201: keeps the address of the page out of the audit log', async () => {
+    const { share, call, link } = await setUp()
+    const { id } = await share({ linkId: link.id })
+    await call('updateShare', { params: { id }, body: { title: 'Autumn' } })
+    await call('deleteShare', { params: { id } })
+    const log = await eventually(async () => {
+      const text = JSON.stringify(await call('listAuditLog'))
+      expect(text).toContain('deleteShare')
+      return text
+    })
+    expect(log).toContain(id.slice(0, 'share_'.length + 6))
+    expect(log).not.toContain(id)
   })
 
   it('422: for none or two of view, link and folder', async () => {

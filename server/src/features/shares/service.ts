@@ -48,7 +48,7 @@ export async function createShare(ctx: Ctx, input: NewShare): Promise<Share> {
       ends_at: endsAt === null ? null : new Date(endsAt),
       created_by: findUserId(ctx.actor) ?? null,
     })
-    reportChange(ctx, { id, after: row })
+    reportChange(ctx, { id: shorten(id), after: row })
     return getShare(ctx, id)
   })
 }
@@ -59,7 +59,7 @@ export async function updateShare(ctx: Ctx, id: string, patch: SharePatch): Prom
     requireSubjectWrite(ctx, named)
     const { row } = named
     const changes = readChanges(ctx, id, patch)
-    reportChange(ctx, { id, before: row, after: { ...row, ...changes } })
+    reportChange(ctx, { id: shorten(id), before: row, after: { ...row, ...changes } })
     if (Object.keys(changes).length > 0) await updateShareRow(ctx.db, ctx.workspaceId, id, changes)
     return getShare(ctx, id)
   })
@@ -69,7 +69,7 @@ export async function deleteShare(ctx: Ctx, id: string): Promise<{ id: string }>
   return transaction(ctx, async (ctx) => {
     const named = await requireShare(ctx, id)
     requireSubjectWrite(ctx, named)
-    reportChange(ctx, { id, before: named.row })
+    reportChange(ctx, { id: shorten(id), before: named.row })
     await deleteShareRow(ctx.db, ctx.workspaceId, id)
     return { id }
   })
@@ -98,6 +98,11 @@ function readChanges(ctx: Ctx, id: string, { title, password, endsAt, showConver
     ...(endsAt !== undefined && { ends_at: endsAt === null ? null : new Date(endsAt) }),
     ...(showConversions !== undefined && { show_conversions: showConversions }),
   }
+}
+
+/** The audit log names a share without the rest of its id, which is the secret of the page's address. */
+function shorten(id: string): string {
+  return `${id.slice(0, 'share_'.length + 6)}…`
 }
 
 /** The address of a public page. */
