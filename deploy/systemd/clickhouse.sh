@@ -15,7 +15,7 @@ choose_clickhouse() {
     return
   fi
   if uses_in_process; then
-    say "ClickHouse stays in process, because its events are not moved to the server $candidate, see $guide"
+    say "ClickHouse stays in process with its events. To move them to the server $candidate, see $guide"
     return
   fi
   clickhouse=server clickhouse_unit=clickhouse-server

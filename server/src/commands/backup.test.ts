@@ -23,6 +23,9 @@ const shared = await openTestPlatform()
 // On a slow machine, commands print their progress to stderr every five seconds.
 const onlyProgress = expect.stringMatching(/^(?: *\d+ %, .*\n)*$/)
 const keys = { accessKey: 'AKIATEST', secretKey: 'a/secret+key', region: 'eu-central-1' }
+const sums = `SELECT toString(groupBitXor(cityHash64(*))) AS hash, count() AS rows,
+  (SELECT sum(clicks) FROM link_counts) AS links, (SELECT sum(clicks) FROM dimension_counts) AS dimensions
+  FROM click_events`
 
 test('an encrypted backup in S3 can be restored only with its key, and has all settings', async () => {
   const { env, platform } = await installation()
@@ -113,9 +116,6 @@ test('a restore has the same ClickHouse rows, byte for byte, and counts them onc
     bot: '',
   })) as [object, ...object[]]
   await insert(platform.clickhouse, 'click_events', rows)
-  const sums = `SELECT toString(groupBitXor(cityHash64(*))) AS hash, count() AS rows,
-    (SELECT sum(clicks) FROM link_counts) AS links, (SELECT sum(clicks) FROM dimension_counts) AS dimensions
-    FROM click_events`
   const before = await query(platform.clickhouse, sums, {})
   expect(before).toMatchObject([{ rows: expect.toSatisfy((rows) => Number(rows) === 300) }])
   const storage = await bucket()
@@ -124,6 +124,23 @@ test('a restore has the same ClickHouse rows, byte for byte, and counts them onc
   expect(await tributary({ ...target, ...storage.env }, 'restore', 's3://backups/bytes')).toMatchObject({ code: 0 })
   const { clickhouse } = await openTestPlatform(target)
   expect(await query(clickhouse, sums, {})).toEqual(before)
+})
+
+test('a backup moves all events to an empty ClickHouse beside the same PostgreSQL', async () => {
+  const { env, platform } = await installation()
+  const link = await buildLink(platform, await buildWorkspace(platform))
+  await insert(platform.clickhouse, 'click_events', [buildClick(1), buildClick(2)])
+  const before = await query(platform.clickhouse, sums, {})
+  const storage = await bucket()
+  expect(await tributary({ ...env, ...storage.env }, 'backup', 's3://backups/move')).toMatchObject({ code: 0 })
+  const { CLICKHOUSE_URL } = await empty()
+  const target = { ...env, CLICKHOUSE_URL: CLICKHOUSE_URL as string }
+  expect(await tributary(target, 'migrate')).toMatchObject({ code: 0 })
+  const words = ['restore', 's3://backups/move', '--replace']
+  expect(await tributary({ ...target, ...storage.env }, ...words)).toMatchObject({ code: 0, stderr: onlyProgress })
+  const moved = await openTestPlatform(target)
+  expect(await query(moved.clickhouse, sums, {})).toEqual(before)
+  expect((await sql`SELECT id FROM links`.execute(moved.db)).rows).toEqual([{ id: link.id }])
 })
 
 test("a restore works for tables above ClickHouse's drop limit", async () => {
