@@ -71,7 +71,10 @@ export function HostsForm({ hostnames }: { hostnames: readonly string[] }) {
           label={<Trans>Host names</Trans>}
           error={error}
           hint={
-            <Trans>One per line, such as example.com and *.example.com; ten at most. Empty allows every page.</Trans>
+            <Trans>
+              One per line, such as example.com and *.example.com; ten at most. If this is empty, every page may send
+              clicks, and no page can send leads and sales with a publishable key.
+            </Trans>
           }
         >
           <TextArea

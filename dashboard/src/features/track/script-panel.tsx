@@ -12,7 +12,9 @@ import { Refusal } from '../settings/refusal.tsx'
 /** The tag for every page; with a new publishable key, it has that key. */
 export function ScriptPanel() {
   const { t } = useLingui()
-  const { role, can } = useWorkspace()
+  const { slug, role, can } = useWorkspace()
+  const { data: workspace } = useOperation('getWorkspace', { params: { idOrSlug: slug } })
+  const hosts = workspace?.allowedHostnames
   const { origin } = location
   const { data: tokens } = useOperation('listTokens', { query: { pageSize: 100 } }, { enabled: can('tokens.read') })
   const create = useChange('createToken', ['listTokens'])
@@ -36,7 +38,8 @@ export function ScriptPanel() {
             <Trans>
               The tag has the new publishable key now. Copy it: the key can’t be shown again. It is no secret, everyone
               can read it in your pages.
-            </Trans>
+            </Trans>{' '}
+            {hosts?.length === 0 && <Trans>It works as soon as you enter the hosts of your pages below.</Trans>}
           </Notice>
         )}
         <CodeBlock label={t`Script tag`} code={scriptTag({ origin }, key)} />
@@ -44,7 +47,7 @@ export function ScriptPanel() {
           <Trans>
             With a content security policy, allow {origin} in script-src and connect-src. All settings of the script are
             in the{' '}
-            <a href="/docs/guides/tracking" className="underline hover:text-ink">
+            <a href="/docs/guides/tracking" target="_blank" rel="noopener" className="underline hover:text-ink">
               guide
             </a>
             .

@@ -258,8 +258,10 @@ function requireOwnPage({ token, workspace }: Holder, page: string): void {
   }
   if (workspace.allowed_hostnames.length === 0) {
     // Strangers can use a publishable key and read this error, so it reveals nothing about the workspace.
-    const remedy = 'tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>'
-    throw forbidden(`A publishable key works once its workspace has allowed hostnames: ${remedy}.`)
+    const command = 'tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>'
+    throw forbidden(
+      `A publishable key works once its workspace has allowed hosts: enter them at Settings → Tracking, or run ${command}.`,
+    )
   }
   requirePage(workspace, page)
 }

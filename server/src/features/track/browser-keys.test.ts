@@ -128,7 +128,7 @@ describe('a publishable key', () => {
       status: 403,
       body: {
         error: {
-          message: `A publishable key works once its workspace has allowed hostnames: tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>.`,
+          message: `A publishable key works once its workspace has allowed hosts: enter them at Settings → Tracking, or run tributary workspace set <workspace> --allowed-hostnames <hostnames of your sites>.`,
         },
       },
     })
