@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi } from '@tanstack/react-router'
-import { useCallback, useMemo, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../../app/commands.ts'
 import { ErrorMessage } from '../../app/errors.tsx'
 import { useOperation } from '../../app/queries.ts'
@@ -9,6 +9,7 @@ import { FilterBar, filterList } from '../../ui/filter-bar.tsx'
 import { useInView } from '../../ui/in-view.ts'
 import { Message } from '../../ui/message.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
+import { includesAnalytics } from './access.ts'
 import { AnalyticsActions } from './analytics-actions.tsx'
 import { AnalyticsLoading } from './analytics-loading.tsx'
 import { type AnalyticsSearch, chosenDimension, parseAnalyticsSearch } from './analytics-search.ts'
@@ -28,22 +29,35 @@ const route = getRouteApi('/$workspace/analytics')
 
 /** Which links, places and partners brought people and money. */
 export function AnalyticsPage() {
-  const { can } = useWorkspace()
+  const { can, plan } = useWorkspace()
   const moment = useMoment()
   if (!can('analytics.read')) {
     return (
-      <Page title={<Trans>Analytics</Trans>}>
-        <Panel>
-          <Message title={<Trans>Your role shows no figures</Trans>}>
-            <p>
-              <Trans>To see clicks, leads and sales, ask an owner for another role.</Trans>
-            </p>
-          </Message>
-        </Panel>
-      </Page>
+      <Withheld title={<Trans>Your role shows no figures</Trans>}>
+        <Trans>To see clicks, leads and sales, ask an owner for another role.</Trans>
+      </Withheld>
+    )
+  }
+  if (!includesAnalytics(plan)) {
+    return (
+      <Withheld title={<Trans>Analytics need the pro plan</Trans>}>
+        <Trans>The list of links counts all clicks, leads and sales of each link. The operator changes the plan.</Trans>
+      </Withheld>
     )
   }
   return moment ? <Analytics moment={moment} /> : <AnalyticsLoading />
+}
+
+function Withheld({ title, children }: { title: ReactNode; children: ReactNode }) {
+  return (
+    <Page title={<Trans>Analytics</Trans>}>
+      <Panel>
+        <Message title={title}>
+          <p>{children}</p>
+        </Message>
+      </Panel>
+    </Page>
+  )
 }
 
 function Analytics({ moment }: { moment: Moment }) {

@@ -51,8 +51,8 @@ function AuditLog() {
       title={<Trans>Audit log</Trans>}
       description={
         <Trans>
-          Every change of the workspace and every export, newest first. Entries can’t be changed: each has a hash over
-          itself and all before it.
+          Every change of the workspace and every export, newest first. Each has a hash over itself and all before it, so
+          that a changed entry is noticed.
         </Trans>
       }
       actions={<ExportMenu query={query} />}

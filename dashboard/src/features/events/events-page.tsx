@@ -54,7 +54,9 @@ export function EventsPage() {
   if (!includesEvents(plan)) {
     return (
       <Withheld title={<Trans>Events need the business plan</Trans>}>
-        <Trans>Single clicks, leads and sales are part of the business plan and higher ones.</Trans>
+        <Trans>
+          Single clicks, leads and sales are part of the business plan and higher ones. The operator changes the plan.
+        </Trans>
       </Withheld>
     )
   }

@@ -7,6 +7,7 @@ import { Message } from '../../ui/message.tsx'
 import { useMinute } from '../../ui/minute.ts'
 import { Panel } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { includesAnalytics } from '../analytics/access.ts'
 import type { Measure } from '../analytics/measures.ts'
 import { useSeesEvents } from '../events/access.ts'
 import { LatestEvents } from '../events/lazy-latest-events.ts'
@@ -21,13 +22,13 @@ const monthMs = 60_000
 
 /** Today beside the same hours of last week, the last 30 days, where they came from, and what happens now. */
 export function Overview() {
-  const { can } = useWorkspace()
+  const { can, plan } = useWorkspace()
   const seesEvents = useSeesEvents()
   const { timeZone } = useWorkspaceSettings()
   const [measure, setMeasure] = useState<Measure>('clicks')
   const { today, lastWeek, monthStart } = homePeriods(useMinute(), timeZone)
   const shared = { event: 'composite', timezone: timeZone } as const
-  const enabled = can('analytics.read')
+  const enabled = can('analytics.read') && includesAnalytics(plan)
   const now = useOperation(
     'retrieveAnalyticsBatch',
     { body: { ...shared, groupBy: ['count'], start: today } },
@@ -36,7 +37,7 @@ export function Overview() {
   const before = useOperation(
     'retrieveAnalyticsBatch',
     { body: { ...shared, groupBy: ['count'], ...lastWeek } },
-    { enabled },
+    { enabled: enabled && now.isFetched },
   )
   const groupBy = ['timeseries', 'top_links', 'referers', 'countries'] as const
   const month = useOperation(
@@ -44,7 +45,8 @@ export function Overview() {
     { body: { ...shared, groupBy: [...groupBy], start: monthStart, limit: 5 } },
     { enabled, refetchInterval: monthMs },
   )
-  if (!enabled) return null
+  if (!can('analytics.read')) return null
+  if (!enabled) return <PlanMessage />
   const failed = [now, before, month].find(({ error, data }) => error && !data)
   if (failed) {
     return (
@@ -80,5 +82,19 @@ export function Overview() {
       )}
       <Suspense>{seesEvents && <LatestEvents />}</Suspense>
     </>
+  )
+}
+
+function PlanMessage() {
+  return (
+    <Panel>
+      <Message title={<Trans>Figures by day need the pro plan</Trans>}>
+        <p>
+          <Trans>
+            The list of links counts all clicks, leads and sales of each link. The operator changes the plan.
+          </Trans>
+        </p>
+      </Message>
+    </Panel>
   )
 }

@@ -1,16 +1,19 @@
 import { ErrorMessage } from '../../app/errors.tsx'
 import { useOperation } from '../../app/queries.ts'
+import { useMinute } from '../../ui/minute.ts'
 import { Panel } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { homePeriods } from '../home/periods.ts'
 import { TopCountries, TopDevices, TopSources } from '../home/top-lists.tsx'
 import { useWorkspaceSettings } from './queries.ts'
 
 /** Where the clicks of a link came from in the last 30 days. */
 export function LinkBreakdowns({ linkId }: { linkId: string }) {
   const { timeZone } = useWorkspaceSettings()
+  const { monthStart } = homePeriods(useMinute(), timeZone)
   const { data, error, refetch } = useOperation('retrieveAnalyticsBatch', {
     body: {
-      ...{ event: 'composite', linkId, interval: '30d', timezone: timeZone, limit: 5 },
+      ...{ event: 'composite', linkId, start: monthStart, timezone: timeZone, limit: 5 },
       groupBy: ['referers', 'countries', 'devices'],
     },
   })

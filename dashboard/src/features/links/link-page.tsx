@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Count, Money } from '../../ui/figures.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { TableLoading } from '../../ui/rows-loading.tsx'
+import { useSeesAnalytics } from '../analytics/access.ts'
 import { useSeesEvents } from '../events/access.ts'
 import { LatestEvents } from '../events/lazy-latest-events.ts'
 import { ShareDialog } from '../shares/share-dialog.tsx'
@@ -47,6 +48,7 @@ export function LinkPage() {
 function LoadedLink({ link }: { link: Link }) {
   const navigate = route.useNavigate()
   const { can } = useWorkspace()
+  const seesAnalytics = useSeesAnalytics()
   const seesEvents = useSeesEvents()
   return (
     <Page
@@ -77,7 +79,7 @@ function LoadedLink({ link }: { link: Link }) {
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="flex min-w-0 flex-col gap-4">
           <Figures link={link} />
-          <Suspense>{can('analytics.read') && <LinkBreakdowns linkId={link.id} />}</Suspense>
+          <Suspense>{seesAnalytics && <LinkBreakdowns linkId={link.id} />}</Suspense>
           <Suspense>{seesEvents && <LatestEvents linkId={link.id} />}</Suspense>
           <Panel className="p-4">
             <LinkHistory linkId={link.id} />
@@ -123,62 +125,66 @@ function Destination({ url }: { url: string }) {
   )
 }
 
-/** Counts of the last 30 days, with those of all time below. */
+/** Counts of the last 30 days, with those of all time below, or only these. */
 function Figures({ link }: { link: Link }) {
   const { currency, timeZone } = useWorkspaceSettings()
-  const stats = useLinkStats([link], { interval: '30d', series: true, timeZone }).get(link.id)
+  const seesAnalytics = useSeesAnalytics()
+  const stats = useLinkStats([link], { period: '30d', series: true, timeZone }).get(link.id)
+  const counts = seesAnalytics ? { clicks: 0, leads: 0, sales: 0, saleAmount: 0, ...stats } : link
   const figures: [string, ReactNode, ReactNode, ReactNode][] = [
     [
       'clicks',
       <Trans key="n">Clicks</Trans>,
-      <Count key="v" value={stats?.clicks ?? 0} />,
+      <Count key="v" value={counts.clicks} />,
       <Count key="a" value={link.clicks} />,
     ],
     [
       'leads',
       <Trans key="n">Leads</Trans>,
-      <Count key="v" value={stats?.leads ?? 0} />,
+      <Count key="v" value={counts.leads} />,
       <Count key="a" value={link.leads} />,
     ],
     [
       'sales',
       <Trans key="n">Sales</Trans>,
-      <Count key="v" value={stats?.sales ?? 0} />,
+      <Count key="v" value={counts.sales} />,
       <Count key="a" value={link.sales} />,
     ],
     [
       'revenue',
       <Trans key="n">Revenue</Trans>,
-      <Money key="v" amount={stats?.saleAmount ?? 0} currency={currency} />,
+      <Money key="v" amount={counts.saleAmount} currency={currency} />,
       <Money key="a" amount={link.saleAmount} currency={currency} />,
     ],
   ]
   return (
     <Panel className="p-4">
-      <h2 className="mb-3">
-        <Trans>Last 30 days</Trans>
-      </h2>
+      <h2 className="mb-3">{seesAnalytics ? <Trans>Last 30 days</Trans> : <Trans>All time</Trans>}</h2>
       <dl className="grid grid-cols-4 gap-4 max-md:grid-cols-2">
         {figures.map(([id, name, value, allTime]) => (
           <div key={id}>
             <dt className="text-sm text-muted">{name}</dt>
             <dd>
               <div className="text-lg">{value}</div>
-              <div className="text-xs text-muted">
-                <Trans>{allTime} in all</Trans>
-              </div>
+              {seesAnalytics && (
+                <div className="text-xs text-muted">
+                  <Trans>{allTime} in all</Trans>
+                </div>
+              )}
             </dd>
           </div>
         ))}
       </dl>
-      <div className="mt-4 overflow-hidden">
-        <Sparkline
-          values={stats?.series?.map(({ clicks }) => clicks) ?? []}
-          width={720}
-          height={72}
-          className="w-full text-clicks"
-        />
-      </div>
+      {seesAnalytics && (
+        <div className="mt-4 overflow-hidden">
+          <Sparkline
+            values={stats?.series?.map(({ clicks }) => clicks) ?? []}
+            width={720}
+            height={72}
+            className="w-full text-clicks"
+          />
+        </div>
+      )}
     </Panel>
   )
 }

@@ -10,6 +10,7 @@ import { FilterBar, filterList } from '../../ui/filter-bar.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
 import { TableLoading } from '../../ui/rows-loading.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
+import { useSeesAnalytics } from '../analytics/access.ts'
 import { chooseColumns } from './columns.ts'
 import { useLinkFilters } from './link-filters.tsx'
 import { LinkMenu } from './link-menu.tsx'
@@ -49,12 +50,13 @@ export function LinksPage() {
   const columns = useMemo(() => chooseColumns(search.columns, preferred), [search.columns, preferred])
   const isDense = preferences?.density === 'dense'
   const period = search.period ?? '30d'
-  const stats = useLinkStats(links, { interval: period, series: columns.names.includes('series'), timeZone })
+  const stats = useLinkStats(links, { period, series: columns.names.includes('series'), timeZone })
   const filters = useLinkFilters(search, change)
   const [openFilter, setOpenFilter] = useState<string>()
   const ids = useMemo(() => links.map(({ id }) => id), [links])
   const selection = useLinkSelection(ids, JSON.stringify(linkFilters(search, timeZone)))
   const canWrite = can('links.write')
+  const hasStats = useSeesAnalytics()
   useRowKeys(list, canWrite ? selection : undefined, openFilter !== undefined)
   const searchField = useRef<HTMLInputElement>(null)
   useCommands([
@@ -93,7 +95,7 @@ export function LinksPage() {
         ) : (
           <LinksTable
             {...{ list, stats, isDense, onRange, ...columns }}
-            hasStats={can('analytics.read')}
+            hasStats={hasStats}
             sort={{ by: search.sort ?? 'createdAt', isAscending: search.order === 'asc' }}
             onSort={(by) => change(nextSort(search, by))}
             selection={canWrite ? selection : undefined}

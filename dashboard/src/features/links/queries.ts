@@ -4,7 +4,10 @@ import { useEffect } from 'react'
 import { operationQuery, useOperation } from '../../app/queries.ts'
 import { forgetPages, type RowList, useRows } from '../../app/rows.ts'
 import { useWorkspace } from '../../app/workspace.ts'
-import { type LinksSearch, linksPerPage, linksQuery } from './search.ts'
+import { useMinute } from '../../ui/minute.ts'
+import { useSeesAnalytics } from '../analytics/access.ts'
+import { askPeriod } from '../analytics/periods.ts'
+import { type LinksSearch, linksPerPage, linksQuery, type Period } from './search.ts'
 
 export type Link = OperationAnswer<'getLinks'>[number]
 export type LinkStats = OperationAnswer<'retrieveLinkStats'>[number]
@@ -23,9 +26,11 @@ export function useLinks(search: LinksSearch, timeZone: string, total: number | 
 /** Figures of the links in a period, one request per page of the list; with `series`, also by day. */
 export function useLinkStats(
   links: readonly Link[],
-  { interval, series, timeZone }: { interval: string; series: boolean; timeZone: string },
+  { period, series, timeZone }: { period: Period; series: boolean; timeZone: string },
 ): ReadonlyMap<string, LinkStats> {
-  const { slug, can } = useWorkspace()
+  const { slug } = useWorkspace()
+  const enabled = useSeesAnalytics()
+  const asked = askPeriod(period, { now: useMinute(), timeZone, weekStart: 0 })
   const pages = Array.from({ length: Math.ceil(links.length / linksPerPage) }, (_, index) =>
     links.slice(index * linksPerPage, (index + 1) * linksPerPage),
   )
@@ -33,12 +38,12 @@ export function useLinkStats(
     ...operationQuery(slug, 'retrieveLinkStats', {
       query: {
         linkIds: page.map(({ id }) => id).join(),
-        interval: interval as '30d',
+        ...asked,
         timezone: timeZone,
         ...(series && { series: 'true' as const }),
       },
     }),
-    enabled: can('analytics.read'),
+    enabled,
     staleTime: 60_000,
   }))
   return useQueries({ queries, combine: combineStats })

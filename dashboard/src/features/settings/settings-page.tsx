@@ -1,8 +1,9 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import type { Scope } from '@tributary/contract/permissions'
+import { useEffect, useRef } from 'react'
 import { useWorkspace } from '../../app/workspace.ts'
 import { Page } from '../../ui/page.tsx'
 
@@ -26,10 +27,17 @@ const sections = [
 export function SettingsPage() {
   const { t } = useLingui()
   const { can } = useWorkspace()
+  const nav = useRef<HTMLElement>(null)
+  const { pathname } = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another section is current
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current=page]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
+  }, [pathname])
   return (
     <Page title={<Trans>Settings</Trans>}>
       <div className="flex gap-8 max-lg:flex-col max-lg:gap-4">
         <nav
+          ref={nav}
           aria-label={t`Settings`}
           className="flex shrink-0 gap-0.5 max-lg:-mx-1 max-lg:overflow-x-auto max-lg:border-b max-lg:p-1 lg:w-36 lg:flex-col"
         >
