@@ -303,7 +303,7 @@ describe.skipIf(lacksBrowser)('analytics', () => {
   test('an empty period says so; a failing server is said with a way to repeat; billing sees no figures', async () => {
     const { page, open } = await visiting.visit({ workspace })
     await open('/analytics?period=2020-01-01..2020-01-31')
-    await page.getByText('Nothing in this period.').first().waitFor()
+    await page.getByRole('heading', { name: 'Nothing happened in this period' }).waitFor()
     await page.route('**/analytics/batch', (route) => route.fulfill({ status: 400, body: '{}' }))
     await open('/analytics?period=7d')
     await page.getByRole('button', { name: 'Try again' }).waitFor()

@@ -138,6 +138,9 @@ describe.skipIf(lacksBrowser)('charts', () => {
       ['Leads', '12,904', '26.8%', '26.8%'],
       ['Sales', '4,120', '31.9%', '8.5%'],
     ])
+    const wider = findFigure(page, 'Funnel that widens: an example').getByRole('row')
+    expect(await readCells(wider.nth(2))).toEqual(['Leads', '340', '× 1.7', '× 1.7'])
+    expect(await readCells(wider.nth(3))).toEqual(['Sales', '100', '29.4%', '50%'])
     const nothing = findFigure(page, 'Funnel without anything: an example').getByRole('row')
     expect(await readCells(nothing.last())).toEqual(['Sales', '0', '–', '–'])
   })

@@ -53,6 +53,8 @@ describe.skipIf(lacksBrowser)('the operator page', () => {
       await page.goto(`${api}/app/_operator`)
       await page.getByText('Something needs you now').waitFor()
       await page.getByText('Make a backup every day').waitFor()
+      await page.getByText('Last verification: not checked yet').waitFor()
+      expect(await page.locator('li > div:empty').count()).toBe(0)
       const details = { location: `s3://backups/${'long-name-'.repeat(20)}`, bytes: 203_000_000, encrypted: false }
       await recordRun(visiting.platform, 'backup', { startedAt, isSuccessful: true, details })
       await recordRelease(visiting.platform, { version: '99.0.0', url: 'https://example.com/notes' })

@@ -219,6 +219,7 @@ export const screens: Screen[] = [
     },
   },
   { name: 'events-no-match', path: '/events?country=AQ' },
+  { name: 'events-past', path: '/events?period=2020-01-01..2020-01-31' },
   { name: 'customers', isInDocs: true, path: '/customers?sort=saleAmount' },
   { name: 'customers-no-match', path: '/customers?search=nothing-has-this' },
   {

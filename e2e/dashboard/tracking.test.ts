@@ -96,6 +96,19 @@ describe.skipIf(lacksBrowser)('tracking', () => {
     expect(problems).toEqual([])
   })
 
+  test('a check that does not exist is gone, and is not read again', async () => {
+    const { page, open } = await visiting.visit()
+    const reads: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/install-checks/nope')) reads.push(request.url())
+    })
+    await open('/settings/tracking?check=nope')
+    await page.getByText('This check is gone. Check the page again.').waitFor()
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    await page.waitForTimeout(3_500)
+    expect(reads).toHaveLength(1)
+  })
+
   test('a test lead and sale arrive, say what came back, and are removed again', async () => {
     const { page, open, workspace, problems } = await visiting.visit({ role: 'admin' })
     // A workspace with allowed hosts sends tests all the same.

@@ -36,12 +36,16 @@ export function operationQuery<I extends OperationId>(
   })
 }
 
-type Polled<I extends OperationId> = { state: { data?: OperationAnswer<I> } }
+type Polled<I extends OperationId> = { state: { data?: OperationAnswer<I>; error: Error | null } }
 type Options<I extends OperationId> = {
   enabled?: boolean
   /** The pause until it is read again; a function decides by what was read last. */
   refetchInterval?: number | ((query: Polled<I>) => number | false)
   staleTime?: number
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
 }
 
 /** Reads an operation in the current workspace. */

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { useLocale } from '../ui/figures.tsx'
 import { type FunnelRow, type FunnelStep, measureSteps } from './funnel-steps.ts'
 
 type Props = {
@@ -12,10 +13,14 @@ type Props = {
   className?: string
 }
 
-/** Bars of steps that fewer and fewer take, with the rates between them. */
+/** Bars of steps that fewer and fewer take, with the rates between them. A step above another has a factor, not a share. */
 export function Funnel({ steps, description, columns, formatShare, height = 200, className = '' }: Props) {
   const rows = measureSteps(steps)
-  const share = (value?: number) => (value === undefined ? '–' : formatShare(value))
+  const factor = new Intl.NumberFormat(useLocale(), { maximumFractionDigits: 2 })
+  const share = (value?: number) => {
+    if (value === undefined) return '–'
+    return value > 1 ? `× ${factor.format(value)}` : formatShare(value)
+  }
   return (
     <figure className={`relative ${className}`}>
       <div role="img" aria-label={description}>

@@ -17,6 +17,13 @@ test('a partial last point is reached by a line of its own', () => {
   expect(partial).toBe('M100,95L200,90')
 })
 
+test('the area follows both lines: the curve of the complete points and the straight one to the partial point', () => {
+  const { line, area } = drawLines({ points, partial: true }, scales)
+  expect(area.startsWith(`${line}L100,100`)).toBe(true)
+  expect(area).toMatch(/ZM100,95L200,90L200,100L100,100Z$/)
+  expect(drawLines({ points: points.slice(1), partial: true }, scales).area).toMatch(/ZM0,95L100,90L100,100L0,100Z$/)
+})
+
 test('the compared line has its own number of points', () => {
   const longer = [...points, { name: '3', value: 0 }]
   expect(drawLines({ points, comparison: { points: longer, name: '' } }, scales).comparison).toMatch(/300,100$/)

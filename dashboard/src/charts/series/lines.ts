@@ -21,10 +21,14 @@ export function drawLines(
   const areas = area<Point>(across, y(0), up).curve(curveMonotoneX).digits(1)
   const isOpen = partial && points.length > 1
   const last = points.length - 1
+  const complete = isOpen ? points.slice(0, last) : points
+  const segment = isOpen ? points.slice(-2) : []
+  const acrossSegment = (_: Point, index: number) => x(last - 1 + index)
+  const segmentArea = area<Point>(acrossSegment, y(0), up).digits(1)(segment) ?? ''
   return {
-    line: lines(isOpen ? points.slice(0, last) : points) ?? '',
-    area: areas(points) ?? '',
-    partial: isOpen ? (line<Point>((_, index) => x(last - 1 + index), up).digits(1)(points.slice(-2)) ?? '') : '',
+    line: lines(complete) ?? '',
+    area: (areas(complete) ?? '') + segmentArea,
+    partial: line<Point>(acrossSegment, up).digits(1)(segment) ?? '',
     comparison: lines(comparison?.points ?? []) ?? '',
   }
 }

@@ -16,6 +16,7 @@ import { type AnalyticsSearch, chosenDimension, parseAnalyticsSearch } from './a
 import { Card } from './card.tsx'
 import { ChartPanel } from './chart-panel.tsx'
 import { cardNames } from './dimensions.ts'
+import { EmptyPeriod, hasNoEvents } from './empty-period.tsx'
 import { useEventFilters } from './event-filters.tsx'
 import { type FilterName, readText } from './event-search.ts'
 import { toggleValue } from './filter-values.ts'
@@ -92,6 +93,8 @@ function Analytics({ moment }: { moment: Moment }) {
   const shared = { measure, limit, dimensions }
   const now = useFigures(queries.now, { ...shared, isLive: isLive(search, moment) })
   const before = useFigures(queries.before, { ...shared, isLive: false })
+  // A comparison has rows of the period before.
+  const isEmpty = now.count !== undefined && hasNoEvents(now.count) && !search.compare
   const filters = useEventFilters(search, change, moment)
   const [openFilter, setOpenFilter] = useState<string>()
   useCommands([{ id: 'analytics.filter', name: t`Filter figures`, keys: 'f', run: () => setOpenFilter(filterList) }])
@@ -105,16 +108,20 @@ function Analytics({ moment }: { moment: Moment }) {
       ) : (
         <div className="flex flex-col gap-4">
           <ChartPanel {...{ search, change, moment, now, before }} />
-          <div className="grid grid-cols-1 gap-4 md:grid-cols-2 xl:grid-cols-3">
-            {shown.map((card, index) => (
-              <Card
-                key={card}
-                card={card}
-                {...{ search, change, toggle, moment, now, before, queries }}
-                {...(index === cardsInLine && { panel: lower })}
-              />
-            ))}
-          </div>
+          {isEmpty ? (
+            <EmptyPeriod {...{ search, change }} />
+          ) : (
+            <div className="grid grid-cols-1 gap-4 md:grid-cols-2 xl:grid-cols-3">
+              {shown.map((card, index) => (
+                <Card
+                  key={card}
+                  card={card}
+                  {...{ search, change, toggle, moment, now, before, queries }}
+                  {...(index === cardsInLine && { panel: lower })}
+                />
+              ))}
+            </div>
+          )}
         </div>
       )}
     </Page>

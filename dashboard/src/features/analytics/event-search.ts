@@ -36,6 +36,11 @@ export function eventFilters(search: EventSearch): Omit<EventSearch, 'period'> {
   return dropUnset(Object.fromEntries(names.map((name) => [name, search[name]])))
 }
 
+/** The change that removes all filters and keeps the period. */
+export function unsetFilters(search: EventSearch): Partial<Record<FilterName | 'customerId' | 'saleType', undefined>> {
+  return Object.fromEntries(Object.keys(eventFilters(search)).map((name) => [name, undefined]))
+}
+
 export function isFiltered(search: EventSearch): boolean {
   return Object.keys(eventFilters(search)).length > 0
 }

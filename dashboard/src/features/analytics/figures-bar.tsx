@@ -62,7 +62,11 @@ function Rate({ measure, count, money }: { measure: Measure; count: Counts; mone
   const percent = (part: number, whole: number) =>
     i18n.number(whole === 0 ? 0 : part / whole, { style: 'percent', maximumFractionDigits: 1 })
   if (measure === 'leads') return <Trans>{percent(count.leads, count.clicks)} of clicks</Trans>
-  if (measure === 'sales') return <Trans>{percent(count.sales, count.leads)} of leads</Trans>
+  if (measure === 'sales') {
+    if (count.leads === 0) return null
+    // No share: customers buy again.
+    return <Trans>{i18n.number(count.sales / count.leads, { maximumFractionDigits: 2 })} per lead</Trans>
+  }
   if (measure === 'saleAmount') {
     return <Trans>{money(count.clicks === 0 ? 0 : Math.round(count.saleAmount / count.clicks))} a click</Trans>
   }

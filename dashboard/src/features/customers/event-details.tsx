@@ -68,7 +68,7 @@ function paymentRows(event: Extract<Conversion, { amount: number }>, isConverted
   return [
     ['invoice', <Trans key="n">Invoice</Trans>, event.invoiceId],
     ['refund', <Trans key="n">Refund id</Trans>, event.event === 'refund' && event.refundId],
-    ['processor', <Trans key="n">Processor</Trans>, event.paymentProcessor],
+    ['processor', <Trans key="n">Payment processor</Trans>, event.paymentProcessor],
     [
       'original',
       <Trans key="n">As reported</Trans>,

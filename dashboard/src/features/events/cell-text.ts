@@ -5,7 +5,7 @@ import { useLocale } from '../../ui/figures.tsx'
 import { continentTexts, triggerTexts } from '../analytics/names.ts'
 import { nameCountries } from '../analytics/value-text.ts'
 import { shortAddress, shortDestination } from '../links/texts.ts'
-import { type ColumnName, filterValue, hasLink } from './columns.ts'
+import { type ColumnName, filterValue, hasLink, isRefund } from './columns.ts'
 import type { FeedEvent } from './feed.ts'
 
 export type CellText = (name: ColumnName, event: FeedEvent) => string
@@ -18,12 +18,16 @@ export function useCellText(): CellText {
   const locale = useLocale()
   return useMemo(() => {
     const country = nameCountries(locale)
+    const conversionName = (event: Conversion) => {
+      const name = event.eventName.slice(0, mostShown)
+      return isRefund(event) ? t`Refund: ${name}` : name
+    }
     const named = (text: MessageDescriptor | undefined, value: string) => (text ? t(text) : value.slice(0, mostShown))
     return (name, event) => {
       const value = filterValue(name, event)
       switch (name) {
         case 'name':
-          return event.event === 'click' ? '' : event.eventName.slice(0, mostShown)
+          return event.event === 'click' ? '' : conversionName(event)
         case 'customer':
           return event.event === 'click' ? '' : customerName(event.customer)
         case 'invoice':
@@ -52,8 +56,8 @@ export function useCellText(): CellText {
   }, [t, locale])
 }
 
-type Customer = Extract<FeedEvent, { event: 'lead' }>['customer']
+type Conversion = Exclude<FeedEvent, { event: 'click' }>
 
-export function customerName({ name, email, externalId, id }: Customer): string {
+export function customerName({ name, email, externalId, id }: Conversion['customer']): string {
   return (name || email || externalId || id).slice(0, mostShown)
 }

@@ -8,7 +8,7 @@ export const columnNames: Record<ColumnName, MessageDescriptor> = {
   customer: msg`Customer`,
   amount: msg`Amount`,
   invoice: msg`Invoice`,
-  processor: msg`Payment by`,
+  processor: msg`Payment processor`,
   link: msg`Link`,
   destination: msg`Destination`,
   country: msg`Country`,

@@ -79,6 +79,11 @@ export function hasLink({ link }: FeedEvent): boolean {
   return !withoutPage.includes(link.id)
 }
 
+/** A refund is a sale with a negative amount. */
+export function isRefund(event: FeedEvent): boolean {
+  return event.event === 'sale' && event.sale.amount < 0
+}
+
 /** The value of a column as its filter takes it; empty where there is none. */
 export function filterValue(name: ColumnName, event: FeedEvent): string {
   const { click, link } = event

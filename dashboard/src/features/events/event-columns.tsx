@@ -21,7 +21,7 @@ type Shown = {
 }
 
 const widths: Partial<Record<ColumnName, number>> = {
-  ...{ name: 136, customer: 168, amount: 108, invoice: 120, processor: 104, destination: 240 },
+  ...{ name: 136, customer: 168, amount: 108, invoice: 120, processor: 152, destination: 240 },
   ...{ country: 124, region: 88, city: 120, continent: 120, device: 88, browser: 112, os: 104 },
   ...{ source: 136, page: 200, trigger: 88, ip: 136 },
 }

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Drawer } from '../../ui/drawer.tsx'
 import { Segments } from '../../ui/segments.tsx'
+import { isRefund } from './columns.ts'
 import { EventAttribution } from './event-attribution.tsx'
 import { EventDetails } from './event-details.tsx'
 import { EventJourney } from './event-journey.tsx'
@@ -43,5 +44,5 @@ function EventTitle({ event }: { event: FeedEvent }) {
   if (event.event === 'click') return <Trans>Click</Trans>
   const name = <bdi>{event.eventName.slice(0, 200)}</bdi>
   if (event.event === 'lead') return <Trans>Lead: {name}</Trans>
-  return event.sale.amount < 0 ? <Trans>Refund: {name}</Trans> : <Trans>Sale: {name}</Trans>
+  return isRefund(event) ? <Trans>Refund: {name}</Trans> : <Trans>Sale: {name}</Trans>
 }

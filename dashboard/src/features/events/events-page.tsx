@@ -11,14 +11,14 @@ import { focusRow } from '../../ui/row-focus.ts'
 import { RowsLoading } from '../../ui/rows-loading.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { useEventFilters } from '../analytics/event-filters.tsx'
-import type { Moment } from '../analytics/periods.ts'
+import { defaultPeriod, type Moment, reachesNow } from '../analytics/periods.ts'
 import { useMoment } from '../analytics/queries.ts'
 import { includesEvents } from './access.ts'
 import { kindNames } from './column-names.ts'
 import { chooseColumns } from './columns.ts'
 import type { OpenCell } from './event-columns.tsx'
 import { EventsActions } from './events-actions.tsx'
-import { NoEvents, NoMatch, Withheld } from './events-states.tsx'
+import { NoEvents, NoMatch, NothingHappened, Withheld } from './events-states.tsx'
 import { EventsTable } from './events-table.tsx'
 import { countRows, type FeedEvent } from './feed.ts'
 import { useKindFilter } from './kind-filter.tsx'
@@ -120,6 +120,8 @@ function Events({ moment }: { moment: Moment }) {
       run: () => show(one),
     })),
   ])
+  const isOver = !reachesNow(search.period ?? defaultPeriod, moment)
+  const showLastDays = () => change({ period: undefined })
   const isEmpty = feed !== undefined && countRows(feed) === 0 && !isStale
   return (
     <Page
@@ -153,7 +155,12 @@ function Events({ moment }: { moment: Moment }) {
             <RowsLoading />
           ) : isEmpty ? (
             isFilteredList(search) ? (
-              <NoMatch onClear={() => void navigate({ search: search.event ? { event: search.event } : {} })} />
+              <NoMatch
+                onClear={() => void navigate({ search: search.event ? { event: search.event } : {} })}
+                onShowLastDays={isOver ? showLastDays : undefined}
+              />
+            ) : isOver ? (
+              <NothingHappened kind={kind} onShowLastDays={showLastDays} />
             ) : (
               <NoEvents kind={kind} />
             )

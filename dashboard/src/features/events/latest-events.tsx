@@ -10,7 +10,7 @@ import { RowsLoading } from '../../ui/rows-loading.tsx'
 import type { Moment } from '../analytics/periods.ts'
 import { useMoment } from '../analytics/queries.ts'
 import { type CellText, useCellText } from './cell-text.ts'
-import { hasLink } from './columns.ts'
+import { hasLink, isRefund } from './columns.ts'
 import { Amount } from './event-columns.tsx'
 import { eventKey, type FeedEvent } from './feed.ts'
 import { firstEvents, mergeLatest } from './latest.ts'
@@ -98,7 +98,7 @@ function LatestEvent({ event, text, timeZone, isOneLink }: RowProps) {
       <time
         dateTime={event.timestamp}
         title={formatExactTime(event.timestamp, locale, timeZone)}
-        className="w-26 shrink-0 text-muted max-md:w-auto"
+        className="w-32 shrink-0 whitespace-nowrap text-muted max-md:w-auto"
       >
         {formatClock(event.timestamp, locale, timeZone)}
       </time>
@@ -116,13 +116,19 @@ function LatestEvent({ event, text, timeZone, isOneLink }: RowProps) {
 
 const dots = { click: 'bg-clicks', lead: 'bg-leads', sale: 'bg-sales' }
 
-function Kind({ event: { event } }: { event: FeedEvent }) {
+function Kind({ event }: { event: FeedEvent }) {
   return (
     <>
-      <span aria-hidden className={`size-2 rounded-full ${dots[event]}`} />
-      {event === 'click' ? <Trans>Click</Trans> : event === 'lead' ? <Trans>Lead</Trans> : <Trans>Sale</Trans>}
+      <span aria-hidden className={`size-2 rounded-full ${dots[event.event]}`} />
+      <KindName event={event} />
     </>
   )
+}
+
+function KindName({ event }: { event: FeedEvent }) {
+  if (event.event === 'click') return <Trans>Click</Trans>
+  if (event.event === 'lead') return <Trans>Lead</Trans>
+  return isRefund(event) ? <Trans>Refund</Trans> : <Trans>Sale</Trans>
 }
 
 function LinkName({ event, text }: { event: FeedEvent; text: CellText }) {

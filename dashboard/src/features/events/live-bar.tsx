@@ -50,12 +50,12 @@ export function LiveBar({ state, reason, isChosen, onToggle }: Props) {
 
 type WaitingProps = { count: number; isMore: boolean; onShow(): void }
 
-/** A button over the list that shows the events that wait. */
+/** A button over the first row, below the headings of the list, that shows the events that wait. */
 export function WaitingEvents({ count, isMore, onShow }: WaitingProps) {
   if (count === 0 && !isMore) return null
   return (
     <div className="pointer-events-none sticky top-2 z-20 flex h-0 justify-center">
-      <Button kind="first" size="small" className="pointer-events-auto mt-1.5 shadow-overlay" onClick={onShow}>
+      <Button kind="first" size="small" className="pointer-events-auto mt-1.5 shadow-overlay md:mt-10" onClick={onShow}>
         {isMore ? <Trans>Show new events</Trans> : <Plural value={count} one="Show # new" other="Show # new" />}
         <Kbd>N</Kbd>
       </Button>

@@ -81,7 +81,7 @@ function TopList({ title, rows }: { title: ReactNode; rows: readonly TopRow[] })
   const most = Math.max(1, ...shown.map(({ clicks }) => clicks))
   return (
     <Panel className="min-w-0 pb-2">
-      <header className="flex px-4 pt-3 pb-1.5">
+      <header className="flex items-baseline px-4 pt-3 pb-1.5">
         <h2 className="mr-auto">{title}</h2>
         <span className="text-xs text-muted">
           <Trans>Clicks, 30 days</Trans>

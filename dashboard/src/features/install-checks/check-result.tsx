@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { ArrowUpRight } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { ErrorMessage } from '../../app/errors.tsx'
-import { useOperation } from '../../app/queries.ts'
+import { isNotFound, useOperation } from '../../app/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Time } from '../../ui/figures.tsx'
 import { Panel } from '../../ui/page.tsx'
@@ -33,8 +33,20 @@ export function CheckResult({ id, onRepeat }: { id: string; onRepeat(url: string
   } = useOperation(
     'getInstallCheck',
     { params: { id } },
-    { refetchInterval: ({ state }) => (isFinal(state.data?.state) ? false : pollMs), staleTime: 0 },
+    {
+      refetchInterval: ({ state }) => (isFinal(state.data?.state) || isNotFound(state.error) ? false : pollMs),
+      staleTime: 0,
+    },
   )
+  if (isNotFound(error)) {
+    return (
+      <Panel className="p-4 text-sm">
+        <p role="alert">
+          <Trans>This check is gone. Check the page again.</Trans>
+        </p>
+      </Panel>
+    )
+  }
   if (error && !check) return <ErrorMessage error={error} retry={() => void refetch()} />
   if (!check) return <RowsLoading />
   return (

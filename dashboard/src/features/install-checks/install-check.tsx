@@ -66,7 +66,7 @@ export function InstallCheckPanel({ check, onCheck, hosts }: Props) {
             ))}
           </datalist>
         </Field>
-        <Button type="submit" kind="first" className="mt-5" disabled={isBusy}>
+        <Button type="submit" kind="first" className="sm:mt-5" disabled={isBusy}>
           {isBusy ? <Trans>Reading the page …</Trans> : <Trans>Check page</Trans>}
         </Button>
       </form>

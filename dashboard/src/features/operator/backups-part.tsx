@@ -66,7 +66,7 @@ function BackupFacts({ run: { location, bytes, encrypted, startedAt, finishedAt 
 function VerifyRow({ run }: { run: Backups['lastVerify'] }) {
   return (
     <CheckRow
-      state={run?.successful === false ? 'waiting' : 'good'}
+      state={!run ? 'none' : run.successful ? 'good' : 'waiting'}
       name={<Trans>Last verification</Trans>}
       value={run ? <Time at={run.finishedAt} timeZone={localZone} /> : <Trans>never</Trans>}
     >

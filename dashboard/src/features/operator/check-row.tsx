@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import type { OperatorState } from '@tributary/contract/operator'
-import type { ReactNode } from 'react'
+import { Children, type ReactNode } from 'react'
 import { Panel } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { State } from '../../ui/state.tsx'
@@ -18,10 +18,12 @@ export function CheckGroup({ title, description, children }: GroupProps) {
   )
 }
 
-type RowProps = { state: OperatorState; name: ReactNode; value?: ReactNode; children?: ReactNode }
+type RowState = OperatorState | 'none'
+type RowProps = { state: RowState; name: ReactNode; value?: ReactNode; children?: ReactNode }
 
-/** One thing that is checked: its state, its value, and what to do when it is not good. */
+/** One thing that is checked: its state, its value, and what to do when it is not good. `none` is a check that never ran. */
 export function CheckRow({ state, name, value, children }: RowProps) {
+  const details = Children.toArray(children)
   return (
     <li className="border-b px-3.5 py-2.5 text-sm last:border-b-0">
       <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
@@ -35,12 +37,13 @@ export function CheckRow({ state, name, value, children }: RowProps) {
         </span>
         {value !== undefined && <span className="text-muted tabular-nums wrap-anywhere">{value}</span>}
       </div>
-      {children && <div className="mt-1 max-w-180 pl-4 text-muted wrap-anywhere">{children}</div>}
+      {details.length > 0 && <div className="mt-1 max-w-180 pl-4 text-muted wrap-anywhere">{details}</div>}
     </li>
   )
 }
 
-function StateName({ state }: { state: OperatorState }) {
+function StateName({ state }: { state: RowState }) {
+  if (state === 'none') return <Trans>not checked yet</Trans>
   if (state === 'good') return <Trans>good</Trans>
   return state === 'waiting' ? <Trans>look at it</Trans> : <Trans>act now</Trans>
 }

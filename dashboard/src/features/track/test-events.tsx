@@ -56,22 +56,22 @@ export function TestEvents({ currency }: { currency: string }) {
           Webhooks and partners’ rules treat them like any other.
         </Trans>
       }
-      actions={
-        canTest && (
+    >
+      <Refusal error={error} />
+      {canTest && (
+        <span>
           <Button disabled={isBusy} onClick={() => void sendLead()}>
             <Trans>Send test lead</Trans>
           </Button>
-        )
-      }
-    >
-      <Refusal error={error} />
+        </span>
+      )}
       {!canTest && (
         <p className="text-sm text-muted">
           <Trans>Owners and admins can send them.</Trans>
         </p>
       )}
       {people.length > 0 && (
-        <Panel>
+        <Panel className="max-w-200">
           <ul aria-label={t`Test customers`}>
             {people.map((person) => (
               <TestPersonRow

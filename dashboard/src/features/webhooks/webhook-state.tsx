@@ -39,7 +39,7 @@ export function StateReason({ webhook }: { webhook: Webhook }) {
   if (failingSince === null) return null
   return (
     <Trans>
-      every delivery has failed since <Time at={failingSince} timeZone={timeZone} />
+      every delivery has failed; the first one <Time at={failingSince} timeZone={timeZone} />
     </Trans>
   )
 }
