@@ -115,6 +115,7 @@ describe.skipIf(lacksBrowser)('home', () => {
       .getByRole('slider', { name: /Revenue by day, last 30 days: .*49\.00 in all/ })
       .waitFor({ timeout: 90_000 })
     expect(await page.getByRole('table').getByRole('row').count()).toBe(31)
+    expect(await page.getByRole('cell', { name: /not complete yet$/ }).count()).toBe(1)
     expect(problems).toEqual([])
   })
 

@@ -36,6 +36,7 @@ describe.skipIf(lacksBrowser)('usage', () => {
     await row('Keys').getByRole('cell', { name: '1', exact: true }).waitFor()
     await row('Stored webhook events').waitFor()
     await page.getByRole('slider', { name: /^Events by day in .*: 1 in all$/ }).waitFor()
+    await page.getByRole('cell', { name: '1, not complete yet' }).waitFor({ state: 'attached' })
     expect(problems).toEqual([])
   })
 

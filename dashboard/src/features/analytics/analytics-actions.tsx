@@ -2,18 +2,26 @@ import { plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useNavigate } from '@tanstack/react-router'
 import { ChevronLeft, ChevronRight, Download } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { useCommands } from '../../app/commands.ts'
+import { lazyPart } from '../../app/lazy-part.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { toast, toastError } from '../../ui/toast.tsx'
 import { ShareDialog } from '../shares/share-dialog.tsx'
+import { useOpenView } from '../views/use-open-view.ts'
+import type { View } from '../views/view-query.ts'
 import { ViewsMenu } from '../views/views-menu.tsx'
 import { type AnalyticsSearch, type ChangeAnalytics, parseAnalyticsSearch, viewQuery } from './analytics-search.ts'
 import { CompareMenu } from './compare-menu.tsx'
 import { PeriodMenu } from './period-menu.tsx'
 import { defaultPeriod, type Moment, parsePeriod, stepPeriod } from './periods.ts'
 import { useValueText } from './value-text.ts'
+
+const SaveBeforeSharing = lazyPart(
+  ['views'],
+  async () => (await import('../views/save-before-sharing.tsx')).SaveBeforeSharing,
+)
 
 type Props = { search: AnalyticsSearch; change: ChangeAnalytics; moment: Moment }
 
@@ -22,13 +30,17 @@ export function AnalyticsActions({ search, change, moment }: Props) {
   const { t } = useLingui()
   const { can } = useWorkspace()
   const navigate = useNavigate({ from: '/$workspace/analytics' })
-  const [open, setOpen] = useState<'views' | 'share' | 'period' | 'compare'>()
+  const [open, setOpen] = useState<'views' | 'share' | 'shareSaved' | 'period' | 'compare'>()
   const toggle = (name: typeof open) => (isOpen: boolean) => setOpen(isOpen ? name : undefined)
   const go = (next: AnalyticsSearch) => void navigate({ search: next, resetScroll: false })
   const hasViews = can('views.read')
   const canShare = hasViews && can('views.write')
-  // Only a saved view can be shared: without one, it is saved first.
-  const share = () => setOpen(search.view ? 'share' : 'views')
+  const shown = { screen: 'analytics', query: viewQuery(search), viewId: search.view } as const
+  const { view, isChanged } = useOpenView(shown)
+  // A public page shows a saved view, and none of the changes to it.
+  const mustSave = open === 'share' && (!search.view || isChanged)
+  const share = () => setOpen('share')
+  const openView = ({ id, query }: View) => go({ ...parseAnalyticsSearch(query), view: id })
   const save = useExport(search, moment)
   const step = (by: -1 | 1) => stepPeriod(search.period ?? defaultPeriod, by, moment)
   const move = (by: -1 | 1) => {
@@ -51,16 +63,14 @@ export function AnalyticsActions({ search, change, moment }: Props) {
     <>
       {hasViews && (
         <ViewsMenu
-          screen="analytics"
+          {...shown}
           keys="S"
           texts={{ views: t`Views`, changed: t`changed` }}
           isOpen={open === 'views'}
           onToggle={toggle('views')}
-          query={viewQuery(search)}
-          viewId={search.view}
-          onOpen={({ id, query }) => {
+          onOpen={(view) => {
             setOpen(undefined)
-            go({ ...parseAnalyticsSearch(query), view: id })
+            openView(view)
           }}
           onLeave={() => go({ ...search, view: undefined })}
         />
@@ -70,10 +80,21 @@ export function AnalyticsActions({ search, change, moment }: Props) {
           <Button onClick={share} title={t`Share a saved view with others`}>
             <Trans>Share view</Trans>
           </Button>
+          <Suspense>
+            {mustSave && (
+              <SaveBeforeSharing
+                {...shown}
+                view={isChanged ? view : undefined}
+                onSaved={openView}
+                onSkip={() => setOpen('shareSaved')}
+                onClose={() => setOpen(undefined)}
+              />
+            )}
+          </Suspense>
           {search.view && (
             <ShareDialog
               subject={{ viewId: search.view }}
-              isOpen={open === 'share'}
+              isOpen={!mustSave && (open === 'share' || open === 'shareSaved')}
               onClose={() => setOpen(undefined)}
             />
           )}

@@ -32,6 +32,7 @@ export function MonthChart({ series, measure, timeZone }: Props) {
         columns={[<Trans key="day">Day</Trans>, name]}
         format={format}
         formatTick={formatTick}
+        partial
         className={measureColor(measure)}
       />
     </div>

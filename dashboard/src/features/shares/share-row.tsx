@@ -44,8 +44,16 @@ export function ShareRow({ share, name, canWrite, onEdit, onDelete }: Props) {
               <Trans>Public</Trans>
             )}
           </State>
-          {share.hasPassword && <Trans>With password</Trans>}
-          {share.showConversions && <Trans>With leads and sales</Trans>}
+          {share.hasPassword && (
+            <span>
+              <Trans>With password</Trans>
+            </span>
+          )}
+          {share.showConversions && (
+            <span>
+              <Trans>With leads and sales</Trans>
+            </span>
+          )}
         </span>
       </div>
       {!hasEnded && (

@@ -15,11 +15,13 @@ type Props = {
   data: SharedStatistics
   moment: Moment
   measure: Measure
+  /** Whether the last value is not complete yet. */
+  isPartial: boolean
   onMeasure(measure: Measure): void
 }
 
 /** The totals of the period, and the chosen one over time. A page without conversions has only clicks. */
-export function SharedChart({ page, data, moment, measure, onMeasure }: Props) {
+export function SharedChart({ page, data, moment, measure, isPartial, onMeasure }: Props) {
   const { t } = useLingui()
   const locale = useLocale()
   const series = data.timeseries?.map((row) => ({ start: row.start ?? '', ...readCounts(row) })) ?? []
@@ -50,6 +52,7 @@ export function SharedChart({ page, data, moment, measure, onMeasure }: Props) {
           format={(value) => format(measure, value)}
           formatTick={(value) => formatShared(measure, value, page, locale, true)}
           height={240}
+          partial={isPartial}
           className={measureColor(measure)}
         />
       </div>

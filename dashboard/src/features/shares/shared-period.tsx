@@ -16,7 +16,8 @@ export function SharedPeriod({ page, moment, search, onChange }: Props) {
   const { t } = useLingui()
   const locale = useLocale()
   const chosen = search.period ?? page.period ?? ''
-  const [isOwn, setOwn] = useState(chosen !== '' && !isNamed(chosen))
+  const [isAsking, setAsking] = useState(false)
+  const isOwn = isAsking || (chosen !== '' && !isNamed(chosen))
   const bounds = dayBounds(page, moment)
   const options =
     page.period === null
@@ -25,14 +26,23 @@ export function SharedPeriod({ page, moment, search, onChange }: Props) {
           .filter((name) => (periodDays(name, moment)?.from ?? bounds.last) >= (bounds.first ?? ''))
           .map((value) => ({ value, name: t(periodTexts[value]) }))
   const choose = (value: string) => {
-    setOwn(value === 'own')
+    const days = value === 'own' ? ownDays(chosen, bounds, moment) : undefined
+    setAsking(value === 'own' && !days)
     const { period: _, ...rest } = search
-    if (value !== 'own') onChange({ ...rest, ...(value !== (page.period ?? '') && { period: value }) })
+    if (days) onChange({ ...rest, period: days })
+    else if (value !== 'own') onChange({ ...rest, ...(value !== (page.period ?? '') && { period: value }) })
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
       {isOwn && (
-        <OwnDays bounds={bounds} period={search.period} onChoose={(period) => onChange({ ...search, period })} />
+        <OwnDays
+          bounds={bounds}
+          period={search.period}
+          onChoose={(period) => {
+            setAsking(false)
+            onChange({ ...search, period })
+          }}
+        />
       )}
       <Select
         aria-label={t`Period`}
@@ -79,6 +89,12 @@ function OwnDays({ bounds, period, onChoose }: OwnProps) {
       />
     </span>
   )
+}
+
+/** The days that the chosen period has; undefined for all time, whose first day is not known. */
+function ownDays(chosen: Period, { first, last }: Bounds, moment: Moment): Period | undefined {
+  const days = chosen === '' ? first && { from: first, to: last } : periodDays(chosen, moment)
+  return days && `${days.from}..${days.to}`
 }
 
 /** The days that can be chosen. The end of a fixed period is the moment after its last day. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isWithin, readSearch, sharedQuery, toggleFilter, writeSearch } from './shared-search.ts'
+import { isUnfinished, isWithin, readSearch, sharedQuery, toggleFilter, writeSearch } from './shared-search.ts'
 
 const moment = { now: new Date('2026-05-20T12:00:00Z'), timeZone: 'Europe/Berlin', weekStart: 1 }
 
@@ -32,4 +32,14 @@ test('own days must be within those of the page', () => {
   expect(isWithin('2026-05-01..2026-05-10', bounds)).toBe(true)
   expect(isWithin('2026-04-30..2026-05-10', bounds)).toBe(false)
   expect(isWithin('2026-05-01..2026-05-11', bounds)).toBe(false)
+})
+
+test('what reaches now is unfinished, unless the page ended before', () => {
+  const [open, ended] = [null, '2026-05-10T22:00:00Z']
+  expect(isUnfinished({ period: '30d', end: open }, {}, moment)).toBe(true)
+  expect(isUnfinished({ period: '30d', end: open }, { period: 'yesterday' }, moment)).toBe(false)
+  expect(isUnfinished({ period: 'yesterday', end: open }, { period: 'all' }, moment)).toBe(true)
+  expect(isUnfinished({ period: null, end: '2026-05-20T22:00:00Z' }, {}, moment)).toBe(true)
+  expect(isUnfinished({ period: null, end: ended }, {}, moment)).toBe(false)
+  expect(isUnfinished({ period: null, end: ended }, { period: '2026-05-01..2026-05-10' }, moment)).toBe(false)
 })

@@ -1,5 +1,13 @@
 import { toggleValue } from '../analytics/filter-values.ts'
-import { askPeriod, defaultPeriod, isNamed, type Moment, type Period, parsePeriod } from '../analytics/periods.ts'
+import {
+  askPeriod,
+  defaultPeriod,
+  isNamed,
+  type Moment,
+  type Period,
+  parsePeriod,
+  reachesNow,
+} from '../analytics/periods.ts'
 
 /** What visitors may filter by. */
 export const sharedFilters = ['country', 'continent', 'referer', 'device', 'browser', 'os', 'trigger'] as const
@@ -43,4 +51,15 @@ export function isWithin(period: Period, { first, last }: { first: string | unde
   if (isNamed(period)) return false
   const [from = '', to = ''] = period.split('..')
   return from >= (first ?? '') && to <= last
+}
+
+/** Whether the last hour, day or month that the page shows is not over yet. */
+export function isUnfinished(
+  { period, end }: { period: Period | null; end: string | null },
+  search: SharedSearch,
+  moment: Moment,
+): boolean {
+  const shown = search.period ?? period
+  const isOpen = end === null || Date.parse(end) > moment.now.getTime()
+  return isOpen && (shown === null || reachesNow(shown, moment))
 }

@@ -1,23 +1,23 @@
 import { Trans } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ErrorMessage } from '../../app/errors.tsx'
-import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
+import { Button } from '../../ui/button.tsx'
 import { Message } from '../../ui/message.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { RowsLoading } from '../../ui/rows-loading.tsx'
 import { Section } from '../../ui/section.tsx'
+import { useAllShares } from './all-shares.ts'
 import { DeleteShare } from './delete-share.tsx'
 import { ShareForm } from './share-form.tsx'
 import { ShareRow } from './share-row.tsx'
 import type { Share } from './share-values.ts'
 
-const pageSize = 100
-
 /** All public pages of the workspace, in one list: what strangers can see, and how to end it. */
 export function SharesPage() {
   const { can } = useWorkspace()
-  const { data: shares, error, refetch } = useOperation('listShares', { query: { pageSize } })
+  const { data: shares, error, refetch } = useAllShares()
   const [dialog, setDialog] = useState<{ edit: Share } | { remove: Share }>()
   const close = () => setDialog(undefined)
   return (
@@ -31,7 +31,7 @@ export function SharesPage() {
         ) : !shares ? (
           <RowsLoading />
         ) : shares.length === 0 ? (
-          <Message title={<Trans>Nothing is shared</Trans>}>
+          <Message title={<Trans>Nothing is shared</Trans>} action={can('views.write') && <WhereToShare />}>
             <p>
               <Trans>
                 To show a client or a team how a campaign does, share the statistics of a link, a folder or a saved view
@@ -57,5 +57,23 @@ export function SharesPage() {
       {dialog && 'edit' in dialog && <ShareForm share={dialog.edit} onClose={close} />}
       {dialog && 'remove' in dialog && <DeleteShare share={dialog.remove} onClose={close} />}
     </Section>
+  )
+}
+
+/** The pages on which statistics are shared. */
+function WhereToShare() {
+  return (
+    <>
+      <Button asChild>
+        <Link from="/$workspace" to="/$workspace/links">
+          <Trans>Open links</Trans>
+        </Link>
+      </Button>
+      <Button asChild>
+        <Link from="/$workspace" to="/$workspace/analytics">
+          <Trans>Open analytics</Trans>
+        </Link>
+      </Button>
+    </>
   )
 }

@@ -4,11 +4,13 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { useLastCurrent } from '../analytics/last-current.ts'
 import type { Measure } from '../analytics/measures.ts'
 import { SharedCards } from './shared-cards.tsx'
 import { SharedChart } from './shared-chart.tsx'
 import { FilterChips, OwnerFilters } from './shared-filters.tsx'
 import { SharedPeriod } from './shared-period.tsx'
+import { isUnfinished } from './shared-search.ts'
 import { useSharedSearch } from './use-shared-search.ts'
 import { type SharedPage, useStatistics } from './visit.ts'
 
@@ -18,6 +20,7 @@ export function Statistics({ page, title }: { page: SharedPage; title: string | 
   const [measure, setMeasure] = useState<Measure>('clicks')
   const moment = { now: new Date(), timeZone: page.timezone, weekStart: page.weekStart }
   const { data, error, isPlaceholderData, refetch } = useStatistics(search, moment)
+  const isPartial = useLastCurrent(isUnfinished(page, search, moment), isPlaceholderData)
   return (
     <main className="mx-auto max-w-275 px-3.5 pt-3.5 pb-10 md:px-7 md:pt-6">
       <header className="mb-4 flex flex-wrap items-center gap-2">
@@ -51,7 +54,7 @@ export function Statistics({ page, title }: { page: SharedPage; title: string | 
       <div aria-busy={isPlaceholderData} className={isPlaceholderData ? 'opacity-60' : ''}>
         {data ? (
           <>
-            <SharedChart {...{ page, data, moment, measure }} onMeasure={setMeasure} />
+            <SharedChart {...{ page, data, moment, measure, isPartial }} onMeasure={setMeasure} />
             <SharedCards {...{ page, data, search, measure }} onChange={setSearch} />
           </>
         ) : (

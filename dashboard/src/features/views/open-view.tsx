@@ -1,51 +1,37 @@
-import { Trans, useLingui } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
+import { Trans } from '@lingui/react/macro'
 import { type ReactNode, useState } from 'react'
-import { call } from '../../app/call.ts'
 import { useChange } from '../../app/queries.ts'
-import { useWorkspace } from '../../app/workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, TextInput } from '../../ui/field.tsx'
-import { toast, toastError } from '../../ui/toast.tsx'
+import { DeleteSharedView, useDeleteView } from './delete-view.tsx'
+import { useUpdateView } from './update-view.ts'
 import type { View, ViewQuery } from './view-query.ts'
 
 type Props = { view: View; query: ViewQuery; isChanged: boolean; onLeave(): void }
 
 /** What can be done with the view that is open. */
 export function OpenView({ view, query, isChanged, onLeave }: Props) {
-  const { t } = useLingui()
   const [isNaming, setNaming] = useState(false)
-  const { mutateAsync, error } = useChange('updateView', ['listViews'])
-  const params = { id: view.id }
-  const remove = useRemoveView()
-  const update = async () => {
-    await mutateAsync({ params, body: { query } })
-    const undo = () => mutateAsync({ params, body: { query: view.query } })
-    toast({ title: t`Updated “${view.name}”`, undo })
-  }
+  const naming = useChange('updateView', ['listViews'])
+  const { update, error } = useUpdateView(view, query)
+  const deletion = useDeleteView(view, onLeave)
   const rename = async (name: string) => {
-    await mutateAsync({ params, body: { name } })
+    await naming.mutateAsync({ params: { id: view.id }, body: { name } })
     setNaming(false)
   }
   if (isNaming)
-    return <NameForm view={view} error={error?.message} onSave={(name) => void rename(name).catch(() => {})} />
+    return <NameForm view={view} error={naming.error?.message} onSave={(name) => void rename(name).catch(() => {})} />
   return (
     <>
       {isChanged && (
-        <Action onClick={() => void update().catch(() => {})}>
+        <Action onClick={update}>
           <Trans>Update “{view.name}”</Trans>
         </Action>
       )}
       <Action onClick={() => setNaming(true)}>
         <Trans>Rename “{view.name}”</Trans>
       </Action>
-      <Action
-        className="text-harm"
-        onClick={() => {
-          onLeave()
-          void remove(view)
-        }}
-      >
+      <Action className="text-harm" onClick={deletion.start}>
         <Trans>Delete “{view.name}”</Trans>
       </Action>
       {error && (
@@ -53,31 +39,11 @@ export function OpenView({ view, query, isChanged, onLeave }: Props) {
           {error.message}
         </p>
       )}
+      {deletion.pageCount > 0 && (
+        <DeleteSharedView {...{ view, onLeave }} pageCount={deletion.pageCount} onClose={deletion.cancel} />
+      )}
     </>
   )
-}
-
-/** Deletes a view; undo saves it again. */
-function useRemoveView() {
-  const { t } = useLingui()
-  const { slug } = useWorkspace()
-  const client = useQueryClient()
-  const attempt = async (work: () => Promise<unknown>) => {
-    try {
-      await work()
-      return true
-    } catch (error) {
-      toastError(error)
-      return false
-    } finally {
-      await client.invalidateQueries({ queryKey: [slug, 'listViews'] })
-    }
-  }
-  return async ({ id, screen, name, query, visibility }: View) => {
-    const isDone = await attempt(() => call('deleteView', { params: { id } }, slug))
-    const undo = () => attempt(() => call('createView', { body: { screen, name, query, visibility } }, slug))
-    if (isDone) toast({ title: t`Deleted “${name}”`, undo })
-  }
 }
 
 type NameProps = { view: View; error: string | undefined; onSave(name: string): void }

@@ -1,11 +1,11 @@
 import { Bookmark } from 'lucide-react'
 import { Suspense } from 'react'
 import { lazyPart } from '../../app/lazy-part.ts'
-import { useOperation } from '../../app/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { Popover, PopoverContent, PopoverTrigger } from '../../ui/popover.tsx'
-import { isSameQuery, type ViewsProps } from './view-query.ts'
+import { useOpenView } from './use-open-view.ts'
+import type { ViewsProps } from './view-query.ts'
 
 const ViewsList = lazyPart(['views'], async () => (await import('./views-list.tsx')).ViewsList)
 
@@ -19,16 +19,14 @@ type Props = ViewsProps & {
 
 /** The saved views of a screen; the button has the name of the open one, and a dot when it was changed since. */
 export function ViewsMenu({ isOpen, onToggle, keys, texts, ...views }: Props) {
-  const { screen, query, viewId } = views
-  const { data } = useOperation('listViews', { query: { screen, pageSize: 100 } }, { enabled: viewId !== undefined })
-  const open = viewId === undefined ? undefined : data?.find(({ id }) => id === viewId)
+  const { view: open, isChanged } = useOpenView(views)
   return (
     <Popover open={isOpen} onOpenChange={onToggle}>
       <PopoverTrigger asChild>
         <Button className="max-w-44">
           <Bookmark size={14} strokeWidth={1.75} aria-hidden className="shrink-0" />
           <bdi className="truncate">{open ? open.name : texts.views}</bdi>
-          {open && !isSameQuery(open.query, query) && (
+          {isChanged && (
             <span className="size-1.5 shrink-0 rounded-full bg-accent">
               <span className="sr-only">{texts.changed}</span>
             </span>

@@ -59,6 +59,7 @@ function EventsOfMonth({ usage: { month, events, eventsByDay } }: { usage: Usage
           format={(value) => formatNumber(value, locale)}
           formatTick={(value) => formatShort(value, locale)}
           className="text-clicks"
+          partial
         />
       </Panel>
     </Section>
