@@ -51,8 +51,8 @@ function AuditLog() {
       title={<Trans>Audit log</Trans>}
       description={
         <Trans>
-          Every change of the workspace and every export, newest first. Each has a hash over itself and all before it, so
-          that a changed entry is noticed.
+          Every change of the workspace and every export, newest first. Each has a hash over itself and all before it,
+          so that a changed entry is noticed.
         </Trans>
       }
       actions={<ExportMenu query={query} />}
