@@ -135,6 +135,8 @@ test('a backup moves all events to an empty ClickHouse beside the same PostgreSQ
   expect(await tributary({ ...env, ...storage.env }, 'backup', 's3://backups/move')).toMatchObject({ code: 0 })
   const { CLICKHOUSE_URL } = await empty()
   const target = { ...env, CLICKHOUSE_URL: CLICKHOUSE_URL as string }
+  // A restore is refused while a process is connected to PostgreSQL.
+  await platform.db.destroy()
   expect(await tributary(target, 'migrate')).toMatchObject({ code: 0 })
   const words = ['restore', 's3://backups/move', '--replace']
   expect(await tributary({ ...target, ...storage.env }, ...words)).toMatchObject({ code: 0, stderr: onlyProgress })
