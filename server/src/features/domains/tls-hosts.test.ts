@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts'
 import { type Db, openPostgres } from '../../platform/postgres.ts'
 import { createDomain } from './add.ts'
 import { deleteDomain, updateDomain } from './change.ts'
+import { domainChangedSubject } from './messages.ts'
 import { addDomain } from './service.ts'
 import { openTlsHosts, type TlsHosts } from './tls-hosts.ts'
 
@@ -38,14 +39,12 @@ async function someDomain() {
 
 /** A domain for which a TLS certificate was allowed before, and whose creation every process knows. */
 async function knownDomain() {
+  const changes = platform.nats.subscribe(domainChangedSubject)
   const domain = await someDomain()
+  for await (const message of changes) if (message.string().includes(domain.slug)) break
   const hosts = openTlsHosts(platform)
   opened.push(hosts)
-  await eventually(async () => {
-    await hosts.allows(domain.slug)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(hosts.allows(domain.slug)).toBe(true)
-  })
+  expect(await hosts.allows(domain.slug)).toBe(true)
   return domain
 }
 
