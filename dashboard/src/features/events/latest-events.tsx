@@ -54,7 +54,11 @@ function Latest({ search, moment }: { search: EventsSearch; moment: Moment }) {
   const [isRead, setRead] = useState(false)
   const clicks = useLiveEvents(listQuery(search, moment), 'stream', isRead)
   const [leads, sales] = (['leads', 'sales'] as const).map((event) => listQuery({ ...search, event }, moment))
-  const options = { refetchInterval: () => (isRead ? (false as const) : conversionsMs) }
+  // One read after the other: a plan may allow only a few a second.
+  const options = {
+    enabled: clicks.feed !== undefined,
+    refetchInterval: () => (isRead ? (false as const) : conversionsMs),
+  }
   const { data: latestLeads = [] } = useOperation('listEvents', { query: { ...leads, limit: count } }, options)
   const { data: latestSales = [] } = useOperation('listEvents', { query: { ...sales, limit: count } }, options)
   if (!clicks.feed && clicks.error) return <ErrorMessage error={clicks.error} retry={() => clicks.live?.refresh()} />
