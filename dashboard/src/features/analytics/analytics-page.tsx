@@ -1,14 +1,14 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { getRouteApi } from '@tanstack/react-router'
-import { type ReactNode, useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../../app/commands.ts'
 import { ErrorMessage } from '../../app/errors.tsx'
 import { useOperation } from '../../app/queries.ts'
 import { useWorkspace } from '../../app/workspace.ts'
 import { FilterBar, filterList } from '../../ui/filter-bar.tsx'
 import { useInView } from '../../ui/in-view.ts'
-import { Message } from '../../ui/message.tsx'
 import { Page, Panel } from '../../ui/page.tsx'
+import { Withheld } from '../../ui/withheld.tsx'
 import { includesAnalytics } from './access.ts'
 import { AnalyticsActions } from './analytics-actions.tsx'
 import { AnalyticsLoading } from './analytics-loading.tsx'
@@ -34,31 +34,19 @@ export function AnalyticsPage() {
   const moment = useMoment()
   if (!can('analytics.read')) {
     return (
-      <Withheld title={<Trans>Your role shows no figures</Trans>}>
+      <Withheld page={<Trans>Analytics</Trans>} title={<Trans>Your role shows no figures</Trans>}>
         <Trans>To see clicks, leads and sales, ask an owner for another role.</Trans>
       </Withheld>
     )
   }
   if (!includesAnalytics(plan)) {
     return (
-      <Withheld title={<Trans>Analytics need the pro plan</Trans>}>
+      <Withheld page={<Trans>Analytics</Trans>} title={<Trans>Analytics need the pro plan</Trans>}>
         <Trans>The list of links counts all clicks, leads and sales of each link. The operator changes the plan.</Trans>
       </Withheld>
     )
   }
   return moment ? <Analytics moment={moment} /> : <AnalyticsLoading />
-}
-
-function Withheld({ title, children }: { title: ReactNode; children: ReactNode }) {
-  return (
-    <Page title={<Trans>Analytics</Trans>}>
-      <Panel>
-        <Message title={title}>
-          <p>{children}</p>
-        </Message>
-      </Panel>
-    </Page>
-  )
 }
 
 function Analytics({ moment }: { moment: Moment }) {

@@ -10,6 +10,7 @@ import { Page, Panel } from '../../ui/page.tsx'
 import { focusRow } from '../../ui/row-focus.ts'
 import { RowsLoading } from '../../ui/rows-loading.tsx'
 import { Segments } from '../../ui/segments.tsx'
+import { Withheld } from '../../ui/withheld.tsx'
 import { useEventFilters } from '../analytics/event-filters.tsx'
 import { defaultPeriod, type Moment, reachesNow } from '../analytics/periods.ts'
 import { useMoment } from '../analytics/queries.ts'
@@ -18,7 +19,7 @@ import { kindNames } from './column-names.ts'
 import { chooseColumns } from './columns.ts'
 import type { OpenCell } from './event-columns.tsx'
 import { EventsActions } from './events-actions.tsx'
-import { NoEvents, NoMatch, NothingHappened, Withheld } from './events-states.tsx'
+import { NoEvents, NoMatch, NothingHappened } from './events-states.tsx'
 import { EventsTable } from './events-table.tsx'
 import { countRows, type FeedEvent } from './feed.ts'
 import { useKindFilter } from './kind-filter.tsx'
@@ -46,14 +47,14 @@ export function EventsPage() {
   const moment = useMoment()
   if (!can('analytics.read')) {
     return (
-      <Withheld title={<Trans>Your role shows no events</Trans>}>
+      <Withheld page={<Trans>Events</Trans>} title={<Trans>Your role shows no events</Trans>}>
         <Trans>To see clicks, leads and sales, ask an owner for another role.</Trans>
       </Withheld>
     )
   }
   if (!includesEvents(plan)) {
     return (
-      <Withheld title={<Trans>Events need the business plan</Trans>}>
+      <Withheld page={<Trans>Events</Trans>} title={<Trans>Events need the business plan</Trans>}>
         <Trans>
           Single clicks, leads and sales are part of the business plan and higher ones. The operator changes the plan.
         </Trans>

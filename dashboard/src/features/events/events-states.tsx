@@ -3,7 +3,6 @@ import { Link as RouteLink } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Message } from '../../ui/message.tsx'
-import { Page, Panel } from '../../ui/page.tsx'
 import { ShowLastDays } from '../analytics/empty-period.tsx'
 import type { EventKind } from './search.ts'
 
@@ -85,18 +84,5 @@ function OpenTracking() {
         <Trans>Open the tracking settings</Trans>
       </RouteLink>
     </Button>
-  )
-}
-
-/** The page of a person, or a workspace, that gets no events. */
-export function Withheld({ title, children }: { title: ReactNode; children: ReactNode }) {
-  return (
-    <Page title={<Trans>Events</Trans>}>
-      <Panel>
-        <Message title={title}>
-          <p>{children}</p>
-        </Message>
-      </Panel>
-    </Page>
   )
 }
