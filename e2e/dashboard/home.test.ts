@@ -119,6 +119,24 @@ describe.skipIf(lacksBrowser)('home', () => {
     expect(problems).toEqual([])
   })
 
+  test('the latest events wait when the limit of a second is used up', async () => {
+    const { workspace } = await buildTracked({ isSold: true })
+    const { page, open } = await visiting.visit({ workspace })
+    let refusals = 0
+    await page.route(/\/events\?.*event=clicks/, async (route) => {
+      if (refusals > 0) return route.continue()
+      refusals += 1
+      await route.fulfill({
+        status: 429,
+        headers: { 'retry-after': '1' },
+        json: { error: { code: 'rate_limit_exceeded', message: 'Try again in 1 s.', doc_url: '' } },
+      })
+    })
+    await open()
+    await page.getByRole('list', { name: 'Latest events' }).getByRole('listitem').first().waitFor()
+    expect(refusals).toBe(1)
+  })
+
   test('both states are accessible in both themes, small and wide', { timeout: 400_000 }, async () => {
     const tracked = await buildTracked({ isSold: true })
     const fresh = await visiting.visit()

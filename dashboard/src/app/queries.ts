@@ -19,7 +19,8 @@ export const queryClient = new QueryClient({
   },
 })
 
-function retryAfterMs(error: Error): number | undefined {
+/** How long a response with `Retry-After` asks to wait. */
+export function retryAfterMs(error: unknown): number | undefined {
   const seconds = error instanceof ApiError ? Number(error.headers.get('retry-after')) : 0
   return seconds > 0 ? Math.min(seconds, 60) * 1_000 : undefined
 }

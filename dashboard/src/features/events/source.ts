@@ -1,5 +1,6 @@
 import { ApiError, type OperationInput } from '@tributary/contract/client'
 import { call } from '../../app/call.ts'
+import { retryAfterMs } from '../../app/queries.ts'
 import type { FeedEvent } from './feed.ts'
 import { followStream } from './follow.ts'
 import type { Source } from './live-events.ts'
@@ -10,6 +11,7 @@ type ListQuery = NonNullable<OperationInput<'listEvents'>['query']>
 const pollMs = 5_000
 /** A page that nobody looks at reads nothing; it resumes when it is shown again. */
 const hiddenMs = 60_000
+const mostRepeats = 3
 
 /** The events of a query, and how new ones come. */
 export function openSource(workspace: string, query: ListQuery, mode: 'stream' | 'poll' | 'none'): Source {
@@ -18,7 +20,8 @@ export function openSource(workspace: string, query: ListQuery, mode: 'stream' |
     const onHeaders = (headers: Headers) => {
       next = headers.get('x-next-cursor') ?? undefined
     }
-    const events = await call('listEvents', { query: { ...query, cursor, limit }, signal, onHeaders }, workspace)
+    const input = { query: { ...query, cursor, limit }, signal, onHeaders }
+    const events = await repeatLimited(() => call('listEvents', input, workspace), signal)
     return { events, next }
   }
   if (mode === 'none') return { read }
@@ -36,6 +39,19 @@ export function openSource(workspace: string, query: ListQuery, mode: 'stream' |
         random: Math.random,
         signal,
       }),
+  }
+}
+
+/** Repeats a read that comes while the limit of a second is used up: a page reads several things at once. */
+async function repeatLimited<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let repeats = 0; ; repeats += 1) {
+    try {
+      return await read()
+    } catch (error) {
+      const waitMs = error instanceof ApiError && error.status === 429 ? retryAfterMs(error) : undefined
+      if (waitMs === undefined || repeats === mostRepeats || signal.aborted) throw error
+      await wait(waitMs, signal)
+    }
   }
 }
 
