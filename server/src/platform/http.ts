@@ -177,7 +177,7 @@ async function answerJson(
   const key = isChange ? parseIdempotencyKey(c.req.header('idempotency-key')) : undefined
   if (key !== undefined && ctx.workspaceId === '') throw badRequest(withoutKeys)
   const params = parse(operation.params, c.req.param(), 'path')
-  const query = parse(operation.query, readQuery(c.req.queries()), 'query')
+  const query = parse(operation.query, readQuery(c.req.url), 'query')
   using slots = new DisposableStack()
   const hasBody = isWrite && takesBody(operation)
   if (hasBody)
@@ -269,7 +269,7 @@ function openExchange(c: Request, { platform }: Serving): Exchange {
 async function answerStream(c: Request, { operation, handle }: Bound<'stream'>, serving: Guarded): Promise<Response> {
   const ctx = await authorize(c, operation, serving)
   const params = operation.params && parse(operation.params, c.req.param(), 'path')
-  const query = parse(operation.query, readQuery(c.req.queries()), 'query')
+  const query = parse(operation.query, readQuery(c.req.url), 'query')
   const exchange = openExchange(c, serving)
   const begin = (signal: AbortSignal) => (ctx: Ctx) =>
     handle(ctx, { params, query }, { ...exchange, signal }, undefined)
@@ -299,7 +299,7 @@ async function answerPublic(c: Request, { operation, handle }: Bound<'public'>, 
   using slots = new DisposableStack()
   const input = {
     params: operation.params && parse(operation.params, c.req.param(), 'path'),
-    query: parse(operation.query, readQuery(c.req.queries()), 'query'),
+    query: parse(operation.query, readQuery(c.req.url), 'query'),
     body: operation.method === 'post' ? await readVisitorBody(c, operation, serving, slots) : undefined,
   }
   const { body, status, headers } = await handle(findCaller(c, serving), input, openExchange(c, serving), undefined)

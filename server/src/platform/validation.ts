@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import { type AppError, badRequest, conflict, invalid } from './errors.ts'
+import { cutQuery, parseParameters } from './query-string.ts'
 
 type Issue = z.core.$ZodIssue
 type RequestPart = 'path' | 'query' | 'body' | 'header'
@@ -157,11 +158,20 @@ function describe(value: unknown): string {
   return withArticle(Array.isArray(value) ? 'array' : typeof value)
 }
 
-/** Reads query parameters: an empty value counts as missing; a repeated name becomes a list. */
-export function readQuery(queries: Record<string, string[]>): Record<string, string | string[]> {
-  const given = Object.entries(queries).flatMap(([name, values]) => {
-    const [first, ...others] = values.filter((value) => value !== '')
-    return first === undefined ? [] : [[name, others.length === 0 ? first : [first, ...others]] as const]
-  })
-  return Object.fromEntries(given)
+const mostParameters = 2_000
+
+/** Reads the query parameters of a URL: an empty value counts as missing; a repeated name becomes a list. */
+export function readQuery(url: string): Record<string, string | string[]> {
+  const pairs = parseParameters(cutQuery(url), mostParameters + 1)
+  if (pairs.length > mostParameters) throw invalid(`The query has more than ${mostParameters} parameters.`)
+  const given = Map.groupBy(
+    pairs.filter(([name, value]) => name !== '' && value !== ''),
+    ([name]) => name,
+  )
+  return Object.fromEntries(
+    [...given].map(([name, own]) => {
+      const [value = '', ...others] = own.map(([, value]) => value)
+      return [name, others.length === 0 ? value : [value, ...others]]
+    }),
+  )
 }

@@ -33,6 +33,7 @@ const platformFiles = [
     'ops',
     'otlp',
     'outbound',
+    'query-string',
     'ranges',
     'recording',
     'refusal',

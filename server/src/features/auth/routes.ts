@@ -7,6 +7,7 @@ import type { Platform } from '../../platform/context.ts'
 import { requireSameOrigin } from '../../platform/credentials.ts'
 import { invalid, unauthorized } from '../../platform/errors.ts'
 import type { App } from '../../platform/http.ts'
+import { cutQuery, parseParameters } from '../../platform/query-string.ts'
 import type { RateLimiter } from '../../platform/rate-limit.ts'
 import { parse } from '../../platform/validation.ts'
 import { accountVisits } from './account-visits.ts'
@@ -51,8 +52,8 @@ export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: Peop
     app.on(method, path, async (c) => {
       const answer = await orMessage('That did not work', async () => {
         const browser = await openBrowser(c)
-        const query = new URL(c.req.url).searchParams
-        const form = new URLSearchParams(method === 'POST' ? await readText(c) : '')
+        const query = readFields(cutQuery(c.req.url))
+        const form = readFields(method === 'POST' ? await readText(c) : '')
         requirePrintable(form)
         const next = safeNext(form.get('next') ?? query.get('next'), config.API_URL)
         try {
@@ -83,6 +84,12 @@ export function authRoutes(platform: Platform, limiter: RateLimiter, hooks: Peop
     return c.body(passkeyScript, 200, { ...headers, 'X-Content-Type-Options': 'nosniff' })
   })
   return app
+}
+
+const mostFields = 100
+
+function readFields(text: string): URLSearchParams {
+  return new URLSearchParams(parseParameters(text, mostFields))
 }
 
 /** PostgreSQL stores no NUL characters, and no field of ours has several lines. */

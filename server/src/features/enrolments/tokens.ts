@@ -4,6 +4,7 @@ import { sendEmail } from '../../platform/email.ts'
 import { AppError } from '../../platform/errors.ts'
 import { hashPartition } from '../../platform/ids.ts'
 import { publish } from '../../platform/outbox.ts'
+import { withParameters } from '../../platform/query-string.ts'
 import { seal, unseal } from '../../platform/seal.ts'
 import { findPartner, findPartnerByToken, type Partner } from '../partners/service.ts'
 import { findProgram } from '../programs/service.ts'
@@ -84,9 +85,7 @@ The invite is valid for ${lifetimeDays.invite} days.
 }
 
 function withToken(acceptUrl: string, token: string): string {
-  const url = new URL(acceptUrl)
-  url.searchParams.set('token', token)
-  return url.href
+  return withParameters(acceptUrl, { token })
 }
 
 function hashToken(token: string): Buffer {

@@ -1,5 +1,6 @@
 import * as contract from '@tributary/contract/events'
 import { route } from '../../platform/http.ts'
+import { withParameters } from '../../platform/query-string.ts'
 import { exportEvents, listEvents, streamEvents } from './service.ts'
 
 const types = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson' }
@@ -11,9 +12,7 @@ export const eventsRoutes = [
     const { events, next, isFull } = await listEvents(ctx, query)
     if (next) setHeader('X-Next-Cursor', next)
     if (next && isFull) {
-      url.searchParams.delete('page')
-      url.searchParams.set('cursor', next)
-      setHeader('Link', `<${url.href}>; rel="next"`)
+      setHeader('Link', `<${withParameters(url.href, { page: null, cursor: next })}>; rel="next"`)
     }
     return events
   }),

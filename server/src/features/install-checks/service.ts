@@ -4,6 +4,7 @@ import type { Ctx, Platform } from '../../platform/context.ts'
 import { AppError, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { memoByObject } from '../../platform/memo.ts'
+import { withParameters } from '../../platform/query-string.ts'
 import { fetchPage } from '../metatags/service.ts'
 import { notePageReport } from '../track/service.ts'
 import { allowsPage } from '../workspaces/service.ts'
@@ -80,7 +81,7 @@ async function present(ctx: Ctx, row: InstallCheckRow): Promise<InstallCheck> {
   return {
     id,
     url,
-    checkUrl: addParameter(url, id),
+    checkUrl: withParameters(url, { [checkParameter]: id }),
     state: await findState(ctx, row),
     page,
     report: reported_at && {
@@ -97,10 +98,4 @@ async function present(ctx: Ctx, row: InstallCheckRow): Promise<InstallCheck> {
 async function findState(ctx: Ctx, row: InstallCheckRow): Promise<InstallCheck['state']> {
   if (row.reported_at) return (await allowsPage(ctx, row.host ?? '')) ? 'installed' : 'refused'
   return ctx.now().getTime() - row.created_at.getTime() > waitMs ? 'expired' : 'waiting'
-}
-
-function addParameter(url: string, id: string): string {
-  const address = new URL(url)
-  address.searchParams.set(checkParameter, id)
-  return address.href
 }

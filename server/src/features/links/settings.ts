@@ -2,8 +2,9 @@ import type { LinkPatch } from '@tributary/contract/links'
 import { casual } from 'chrono-node/en'
 import type { Config } from '../../platform/config.ts'
 import { invalid } from '../../platform/errors.ts'
+import { withParameters } from '../../platform/query-string.ts'
 import type { LinkColumns, LinkSelector } from './store.ts'
-import { imageProblem, readUtm, urlProblem, utmNames, webUrlProblem, withParameters } from './url.ts'
+import { imageProblem, readUtm, urlProblem, utmNames, webUrlProblem } from './url.ts'
 
 export type Settings = Omit<LinkPatch, 'domain' | 'key'>
 

@@ -1,3 +1,5 @@
+import { readParameters } from '../../platform/query-string.ts'
+
 /** URL schemes that open an app; none of them can run a script or read a file. */
 const appSchemes = new Set(
   `mailto: tel: sms: facetime: facetime-audio: geo: maps: whatsapp: tg: signal: sgnl: viber: line: weixin: xmpp: sip: sips:
@@ -47,19 +49,6 @@ export function imageProblem(url: string): string | undefined {
   return 'must be a URL, or a base64 data URL of a PNG, JPEG, GIF or WebP image'
 }
 
-/** Sets query parameters of a URL: a string sets one, null removes it, undefined keeps it. */
-export function withParameters(url: string, parameters: Record<string, string | null | undefined>): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
-  if (given.length === 0) return url
-  const target = new URL(url)
-  for (const [name, value] of given) {
-    if (value) target.searchParams.set(name, value)
-    else target.searchParams.delete(name)
-  }
-  return target.href
-}
-
 export function readUtm(url: string): Record<UtmName, string | null> {
-  const { searchParams } = new URL(url)
-  return Object.fromEntries(utmNames.map((name) => [name, searchParams.get(name)])) as Record<UtmName, string | null>
+  return readParameters(new URL(url).search.slice(1), utmNames)
 }

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { clientNetwork, openAddressReader, readClient } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
 import { type App, route } from '../../platform/http.ts'
+import { cutQuery, readParameters } from '../../platform/query-string.ts'
 import { type RateLimiter, tooMany } from '../../platform/rate-limit.ts'
 import { getSettings, listNotifications, updateSettings } from './service.ts'
 import { findSubscribed, readToken, unsubscribe } from './unsubscribe.ts'
@@ -25,7 +26,7 @@ export function unsubscribePages(platform: Platform, limiter: RateLimiter): App 
     const { ip } = readClient(c.env.incoming, readAddress)
     const verdict = await limiter(`unsubscribe:${clientNetwork(ip)}`, visits, platform.now())
     if (!verdict.allowed) throw tooMany(verdict)
-    const subscription = readToken(platform.config, c.req.query('token') ?? '')
+    const subscription = readToken(platform.config, readParameters(cutQuery(c.req.url), ['token']).token ?? '')
     const workspace = subscription && (await findSubscribed(platform, subscription))
     if (!subscription || !workspace) return c.body(invalidPage(), 404, unsubscribeHeaders)
     const subscribed = { ...workspace, kinds: subscription.kinds }

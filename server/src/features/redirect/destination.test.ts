@@ -106,6 +106,13 @@ describe("the visitor's parameters", () => {
     )
   })
 
+  test('are passed on up to the 500th, whatever their bytes', () => {
+    const query = Array.from({ length: 600 }, (_, number) => `\xff${number}=%FF`).join('&')
+    const passedOn = new URL(withVisitorQuery(web('https://example.com/'), query, 'trib_id')).search.slice(1).split('&')
+    expect(passedOn).toHaveLength(500)
+    expect([passedOn[0], passedOn.at(-1)]).toEqual(['%FF0=%FF', '%FF499=%FF'])
+  })
+
   test('leave a destination unchanged when the visitor sends none', () => {
     fc.assert(
       fc.property(anyWebUrl, (url) => {

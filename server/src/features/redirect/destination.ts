@@ -1,3 +1,4 @@
+import { decodeForm, splitQuery } from '../../platform/query-string.ts'
 import { clickLimits, fitParameters } from './raw-click.ts'
 
 export type Target = { isApp: boolean; url: string }
@@ -9,6 +10,8 @@ const never = new Set(
 )
 // Query parameters that are never passed on to the destination, because they may contain the visitor's password.
 const secrets = new Set(['pw', 'password'])
+// Of a visitor's query, the first ones are passed on: each takes time of the process that all visitors share.
+const mostParameters = 500
 
 /** Parses a stored destination URL for the `Location` header; null when its scheme is not allowed. */
 export function parseTarget(stored: string): Target | null {
@@ -62,9 +65,8 @@ export function decoded(text: string): string | null {
 
 function passedOn(query: string, clickParameter: string): string[] {
   const click = clickParameter.toLowerCase()
-  return query
-    .replaceAll(/[^!-~]|#/gu, encoded)
-    .split('&')
+  return splitQuery(query, mostParameters)
+    .map((pair) => pair.replaceAll(/[^!-~]|#/gu, encoded))
     .filter((pair) => {
       const name = parameterName(pair).toLowerCase()
       return name !== '' && name !== click && !secrets.has(name) && pair !== 'qr=1'
@@ -74,10 +76,7 @@ function passedOn(query: string, clickParameter: string): string[] {
 /** The name of a query parameter, decoded as the destination's server will decode it. */
 function parameterName(pair: string): string {
   const end = pair.indexOf('=')
-  const name = end === -1 ? pair : pair.slice(0, end)
-  if (!/[%+]/.test(name)) return name
-  // URLSearchParams would strip a leading question mark without the & before it.
-  return new URLSearchParams(`&${name}`).keys().next().value ?? ''
+  return decodeForm(end === -1 ? pair : pair.slice(0, end))
 }
 
 function splitUrl(url: string): { address: string; own: string; fragment: string } {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { type AddressReader, openAddressReader, readVisitor } from '../../platform/client-address.ts'
 import type { Platform } from '../../platform/context.ts'
+import { readParameters } from '../../platform/query-string.ts'
 import type { Decision, Page } from './decide.ts'
 import { decoded } from './destination.ts'
 import { redirectMetrics } from './metrics.ts'
@@ -41,8 +42,8 @@ export function redirectListener(platform: Platform, redirect: Redirect) {
   }
 
   async function visitWithForm(request: IncomingMessage, visit: Visit, send: (decision: Decision) => void) {
-    const password = new URLSearchParams(await readForm(request)).get('password') ?? ''
-    await redirect.visit({ ...visit, form: { password, isForeign: isForeign(request.headers) } }, send)
+    const { password } = readParameters(await readForm(request), ['password'])
+    await redirect.visit({ ...visit, form: { password: password ?? '', isForeign: isForeign(request.headers) } }, send)
   }
 }
 

@@ -1,4 +1,5 @@
 import { memo } from '../../../platform/memo.ts'
+import { cutQuery, readParameters } from '../../../platform/query-string.ts'
 import type { ClickDraft, ClickEvent, Outcome } from './step.ts'
 
 /** Sets a click's five UTM values from the destination URL. */
@@ -22,27 +23,21 @@ type Utm = Pick<ClickEvent, 'utmSource' | 'utmMedium' | 'utmCampaign' | 'utmTerm
 const readUtm = memo(parseUtm, { maxBytes: 4_000_000, most: 5_000, maxKeyLength: 500 })
 
 function parseUtm(query: string): Utm {
-  const values = new URLSearchParams(query)
+  const values = readParameters(query, utmNames)
   return {
-    utmSource: truncated(values.get('utm_source')),
-    utmMedium: truncated(values.get('utm_medium')),
-    utmCampaign: truncated(values.get('utm_campaign')),
-    utmTerm: truncated(values.get('utm_term')),
-    utmContent: truncated(values.get('utm_content')),
+    utmSource: truncated(values.utm_source),
+    utmMedium: truncated(values.utm_medium),
+    utmCampaign: truncated(values.utm_campaign),
+    utmTerm: truncated(values.utm_term),
+    utmContent: truncated(values.utm_content),
   }
 }
 
+const utmNames = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const
 const longestValue = 255
 
 /** Truncates a UTM value between two characters. */
 function truncated(value: string | null): string {
   if (value === null || value.length <= longestValue) return value ?? ''
   return Array.from(value).slice(0, longestValue).join('')
-}
-
-function cutQuery(url: string): string {
-  const hash = url.indexOf('#')
-  const beforeHash = hash === -1 ? url : url.slice(0, hash)
-  const queryStart = beforeHash.indexOf('?')
-  return queryStart === -1 ? '' : beforeHash.slice(queryStart + 1)
 }
