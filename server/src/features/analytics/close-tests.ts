@@ -11,7 +11,7 @@ const mostUrls = 10_000
 /** Closes A/B tests that are over. The winner becomes the link's destination; without a winner, it stays unchanged. */
 export async function closeTests(platform: Platform): Promise<void> {
   for (const test of await dueTests(platform)) {
-    const winner = chooseWinner(test.variants, await readOutcomes(platform, test))
+    const winner = await chooseWinner(test.variants, await readOutcomes(platform, test))
     await finishAbTest(platform, test, winner?.url)
     platform.log.info({ link: test.linkId, winner: winner?.url }, 'A/B test closed')
   }
