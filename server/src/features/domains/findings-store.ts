@@ -19,20 +19,22 @@ export async function selectFindings(
 export async function upsertFindings(db: Db, workspaceId: string, id: string, found: StoredFindings): Promise<void> {
   await sql`INSERT INTO domain_findings (workspace_id, domain_id, slug, findings, checked_at)
     SELECT workspace_id, id, ${found.slug}, ${JSON.stringify(found.findings)}::jsonb, ${found.checked_at}
-    FROM domains WHERE workspace_id = ${workspaceId} AND id = ${id}
+    FROM domains WHERE workspace_id = ${workspaceId} AND id = ${id} FOR KEY SHARE
     ON CONFLICT (domain_id) DO UPDATE
     SET slug = EXCLUDED.slug, findings = EXCLUDED.findings, checked_at = EXCLUDED.checked_at`.execute(db)
 }
 
-/** Creates the setup page of a domain; a former link to it ends. */
+/** Creates the setup page of a domain; a former link to it ends. False if the domain was deleted meanwhile. */
 export async function upsertSetupPage(
   db: Db,
   workspaceId: string,
   page: { domainId: string; hash: Buffer; expiresAt: Date },
-): Promise<void> {
-  await sql`INSERT INTO domain_setup_pages (workspace_id, domain_id, hash, expires_at)
-    VALUES (${workspaceId}, ${page.domainId}, ${page.hash}, ${page.expiresAt})
+): Promise<boolean> {
+  const result = await sql`INSERT INTO domain_setup_pages (workspace_id, domain_id, hash, expires_at)
+    SELECT workspace_id, id, ${page.hash}::bytea, ${page.expiresAt}::timestamptz
+    FROM domains WHERE workspace_id = ${workspaceId} AND id = ${page.domainId} FOR KEY SHARE
     ON CONFLICT (domain_id) DO UPDATE SET hash = EXCLUDED.hash, expires_at = EXCLUDED.expires_at`.execute(db)
+  return result.numAffectedRows === 1n
 }
 
 export async function deleteSetupPageRow(db: Db, workspaceId: string, domainId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Platform } from '../../platform/context.ts'
+import { notFound } from '../../platform/errors.ts'
 import { randomText } from '../../platform/ids.ts'
 import { reportChange } from '../../platform/recording.ts'
 import { liveWorkspaceCondition } from '../workspaces/service.ts'
@@ -19,7 +20,8 @@ export async function createSetupPage(ctx: DomainCtx, slug: string): Promise<{ u
   const domain = await requireDomain(ctx, slug)
   const token = randomText(tokenLength)
   const expiresAt = new Date(ctx.now().getTime() + validMs)
-  await upsertSetupPage(ctx.db, ctx.workspaceId, { domainId: domain.id, hash: hashToken(token), expiresAt })
+  const page = { domainId: domain.id, hash: hashToken(token), expiresAt }
+  if (!(await upsertSetupPage(ctx.db, ctx.workspaceId, page))) throw notFound('domain', slug)
   reportChange(ctx, { id: domain.id, after: { setupPageExpiresAt: expiresAt.toISOString() } })
   const url = `${ctx.config.API_URL}/domains/setup-page?token=${token}`
   return { url, expiresAt: expiresAt.toISOString() }

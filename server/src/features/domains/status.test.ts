@@ -16,13 +16,17 @@ import {
 import { sql } from 'kysely'
 import { describe, expect, inject, it, test } from 'vitest'
 import { buildMember, buildWorkspace } from '../../../test/build.ts'
+import { contextIn } from '../../../test/context.ts'
 import { setZone } from '../../../test/dns-server.ts'
 import { openTestPlatform } from '../../../test/stack.ts'
+import { sleep } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { readCertificate } from '../../platform/outbound.ts'
+import { transaction } from '../../platform/postgres.ts'
 import { createToken } from '../tokens/service.ts'
 import { inspectDomain } from './inspect.ts'
 import { proofs } from './records.ts'
+import { createSetupPage } from './setup-page.ts'
 import { statusPage } from './setup-page-html.ts'
 
 const platform = await openTestPlatform()
@@ -165,4 +169,17 @@ describe('the setup page', () => {
     expect(html).toContain('&lt;script&gt;1&lt;/script&gt;')
     expect(html).not.toContain('<script')
   })
+})
+
+test('a setup page of a domain that is deleted at the same moment is 404', async () => {
+  const { workspace, slug } = await open()
+  let created: Promise<unknown> = Promise.resolve()
+  await transaction(platform, async ({ db }) => {
+    await sql`DELETE FROM domains WHERE workspace_id = ${workspace.id} AND slug = ${slug}`.execute(db)
+    created = createSetupPage(contextIn(platform, workspace.id), slug)
+    created.catch(() => {})
+    // The page waits for the deletion meanwhile.
+    await sleep(300)
+  })
+  await expect(created).rejects.toMatchObject({ code: 'not_found' })
 })
