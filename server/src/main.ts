@@ -5,4 +5,4 @@ import { tributary } from './commands/tributary.ts'
 await runMain(tributary)
 
 // Everything is closed now. A timer that a library left behind must not keep the process.
-setTimeout(() => process.exit(), 3_000).unref()
+setTimeout(() => process.exit(), 1_000).unref()

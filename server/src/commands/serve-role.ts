@@ -8,7 +8,7 @@ import { requireSupportedEngines } from '../platform/engine-versions.ts'
 import { openPlatform } from '../platform/handles.ts'
 import { figures, readiness } from '../platform/health.ts'
 import type { Log } from '../platform/log.ts'
-import { ensureStreams } from '../platform/nats.ts'
+import { ensureStreams, untilReachable } from '../platform/nats.ts'
 import { type Report, reportProcess, startOps } from '../platform/ops.ts'
 
 const roles = {
@@ -19,6 +19,7 @@ const roles = {
 type Handles = { platform: Platform; tlsHosts: TlsHosts }
 
 const exitMarginMs = 5_000
+const retryStreamsMs = 10_000
 
 export type RunningRole = AsyncDisposable & {
   /** Serves for SHUTDOWN_DRAIN_MS more, while health checks fail and connections end after their response. */
@@ -93,16 +94,30 @@ async function openRolePlatform(config: Config, log: Log, slot: number): Promise
   return platform
 }
 
-/** A redirect does not wait for the streams: without them, its clicks go to the spool. */
-async function prepareStreams({ config, log }: Platform, create: () => Promise<void>): Promise<void> {
+/** A redirect does not wait for NATS and its streams: without them, its clicks go to the spool. */
+async function prepareStreams({ config, log, nats }: Platform, create: () => Promise<void>): Promise<void> {
   if (!config.ROLES.includes('redirect')) return create()
-  void create().catch((error) => log.warn({ error: (error as Error).message }, 'could not create NATS streams'))
+  const retry = async (): Promise<void> => {
+    await untilReachable(nats)
+    if (nats.isClosed()) return
+    await create().catch(async (error) => {
+      log.warn({ error: (error as Error).message }, 'could not create NATS streams, will retry')
+      await sleep(retryStreamsMs)
+      await retry()
+    })
+  }
+  void retry()
 }
 
 /** Creates the streams in one process at a time, to avoid races. */
 async function createInTurn({ nats, config, log }: Platform, channel: Channel): Promise<void> {
   if (!(await channel.ask('streams-turn'))) return
-  await ensureStreams(nats, config, (text) => log.warn(text))
+  try {
+    await ensureStreams(nats, config, (text) => log.warn(text))
+  } catch (error) {
+    await channel.ask('streams-failed')
+    throw error
+  }
   await channel.ask('streams-done')
 }
 

@@ -1,16 +1,24 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { sql } from 'kysely'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { findNats } from '../../../engines/nats.ts'
 import { freePort } from '../../../engines/port.ts'
 import { startEngines } from '../../../engines/start.ts'
 import { buildLink, buildWorkspace } from '../../test/build.ts'
+import { buildUnpublishedLink } from '../../test/redirect/unpublished-link.ts'
 import { startServer } from '../../test/server-process.ts'
 import { eventually, openTestPlatform } from '../../test/stack.ts'
 import { visit } from '../../test/visit.ts'
+import { linkChangedSubjectIn } from '../features/links/messages.ts'
+import { eventStream } from '../platform/nats.ts'
 
 // A long timeout, because starting a process is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 })
@@ -95,6 +103,35 @@ test('a single redirect process redirects while NATS stores nothing', async () =
   const server = await startServer({ ...environment, NATS_URL: `nats://127.0.0.1:${port}`, ROLES: 'redirect' })
   onTestFinished(() => server.kill('SIGKILL'))
   expect((await visit(`${server.redirect}/${key}`, { host: workspace.domain })).status).toBe(302)
+})
+
+test('a redirect process that starts without NATS redirects; when NATS starts, it logs the clicks and follows changes', async () => {
+  const engines = await startEngines({ only: ['nats'] })
+  onTestFinished(() => engines.stop())
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-serve-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const own = { ...environment, ...engines.urls, SPOOL_DIRECTORY: folder }
+  await engines.processes.nats?.stop()
+  const { link } = await buildUnpublishedLink(platform, { key: 'go' })
+  const server = await startServer({ ...own, ROLES: 'redirect' })
+  onTestFinished(() => server.kill('SIGKILL'))
+  const open = async () => (await visit(`${server.redirect}/go`, { host: link.domain })).headers.location
+  expect(await open()).toBe(link.url)
+
+  await engines.processes.nats?.restart()
+  const connected = await openTestPlatform(own)
+  await eventually(async () => {
+    const manager = await jetstreamManager(connected.nats)
+    const stored = [0, 1].map(async (partition) => (await manager.streams.info(eventStream(partition))).state.messages)
+    expect((await Promise.all(stored)).reduce((sum, messages) => sum + messages, 0)).toBe(1)
+  })
+  expect(await open()).toBe(link.url)
+  const changed = 'https://example.com/changed'
+  await sql`UPDATE links SET url = ${changed} WHERE id = ${link.id}`.execute(platform.db)
+  const address = { domain: link.domain, lookupKey: 'go', workspaceId: '', linkNumber: '0', folderId: '', tenantId: '' }
+  const change = { ...address, isRoot: false, partnerId: '', tagIds: [], deleted: false, version: 1 }
+  connected.nats.publish(linkChangedSubjectIn(0), JSON.stringify(change))
+  await eventually(async () => expect(await open()).toBe(changed), 5_000)
 })
 
 test('a single process is ready when it listens', async () => {

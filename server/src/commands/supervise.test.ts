@@ -15,7 +15,7 @@ test('each role gets a process with its heap size, and the redirect REDIRECT_PRO
   ])
   expect(plans[4]).toMatchObject({
     args: ['serve', '--slot', '2'],
-    environment: { POSTGRES_URL: 'kept', ROLES: 'redirect', REDIRECT_PROCESSES: '3' },
+    environment: { POSTGRES_URL: 'kept', ROLES: 'redirect', REDIRECT_PROCESSES: '3', MALLOC_ARENA_MAX: '2' },
   })
   expect(plans.map(({ niceness }) => niceness)).toEqual([5, 0, 0, 0, 0])
 })
@@ -41,6 +41,15 @@ test('the turn to create the streams passes on when its process ends', async () 
   expect(await turns.take(ended)).toBe(true)
   const next = turns.take(new Promise(() => {}))
   resolve()
+  expect(await next).toBe(true)
+})
+
+test('the turn to create the streams passes on when its process could not create them', async () => {
+  const turns = openTurns(1_000)
+  const never = new Promise<void>(() => {})
+  expect(await turns.take(never)).toBe(true)
+  const next = turns.take(never)
+  turns.giveUp()
   expect(await next).toBe(true)
 })
 

@@ -5,9 +5,26 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startEngines } from '../../../engines/start.ts'
 import { openTestPlatform } from '../../test/stack.ts'
 import { openLog } from './log.ts'
-import { closeNats, ensureStreams, eventStream, natsServers, openNats } from './nats.ts'
+import { closeNats, ensureStreams, eventStream, natsServers, openNats, untilReachable } from './nats.ts'
 
 const { nats, config } = await openTestPlatform()
+
+/** Starts a server that greets like NATS; `answer` gets what the client sends. */
+async function startFake(answer: (socket: Socket, data: string) => void): Promise<string> {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.write('INFO {"server_id":"x","version":"2.15.0","proto":1,"headers":true,"max_payload":1048576}\r\n')
+    socket.on('data', (data) => answer(socket, String(data)))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `nats://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 describe('a NATS URL', () => {
   test.each([
@@ -24,19 +41,11 @@ describe('a NATS URL', () => {
 
   test('with a password is used to log in', async () => {
     const login = Promise.withResolvers<string>()
-    const server = createServer((socket: Socket) => {
-      socket.on('error', () => {})
-      socket.write('INFO {"server_id":"x","version":"2.15.0","proto":1,"headers":true,"max_payload":1048576}\r\n')
-      socket.on('data', (data) => {
-        login.resolve(String(data))
-        socket.end("-ERR 'Authorization Violation'\r\n")
-      })
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const address = server.address()
-    const port = typeof address === 'object' && address ? address.port : 0
-    const url = `nats://me:s%40cret@127.0.0.1:${port}`
+    const fake = await startFake((socket, data) => {
+      login.resolve(data)
+      socket.end("-ERR 'Authorization Violation'\r\n")
+    })
+    const url = fake.replace('nats://', 'nats://me:s%40cret@')
     await expect(openNats({ ...config, NATS_URL: url }, openLog('silent'))).rejects.toThrow(
       /^NATS at 127\.0\.0\.1:\d+: .*authorization/i,
     )
@@ -45,25 +54,35 @@ describe('a NATS URL', () => {
 })
 
 test('a server that falls silent without closing the connection is left within 20 seconds', async () => {
-  const sockets: Socket[] = []
-  const server = createServer((socket) => {
-    sockets.push(socket)
-    socket.on('error', () => {})
-    socket.write('INFO {"server_id":"x","version":"2.15.0","proto":1,"headers":true,"max_payload":1048576}\r\n')
-    // Answers only while it connects, as a server that loses its power right afterwards.
-    socket.once('data', () => socket.write('PONG\r\n'))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
+  const connected = new WeakSet<Socket>()
+  // Answers only while it connects, as a server that loses its power right afterwards.
+  const url = await startFake((socket) => {
+    if (!connected.has(socket)) socket.write('PONG\r\n')
+    connected.add(socket)
   })
-  const { port } = server.address() as AddressInfo
-  const silent = await openNats({ ...config, NATS_URL: `nats://127.0.0.1:${port}` }, openLog('silent'))
+  const silent = await openNats({ ...config, NATS_URL: url }, openLog('silent'))
   onTestFinished(() => silent.close())
   const began = performance.now()
   for await (const { type } of silent.status()) if (type === 'disconnect') break
   expect(performance.now() - began).toBeLessThan(20_000)
+}, 60_000)
+
+test('a redirect that NATS refuses starts, and connects when NATS accepts it', async () => {
+  let refusals = 0
+  const url = await startFake((socket, data) => {
+    if (refusals++ < 20) socket.end("-ERR 'Authorization Violation'\r\n")
+    else for (const _ of data.matchAll(/PING/g)) socket.write('PONG\r\n')
+  })
+  const late = await openNats({ ...config, ROLES: ['redirect'], NATS_URL: url }, openLog('silent'))
+  onTestFinished(() => late.close())
+  const states: string[] = []
+  void (async () => {
+    for await (const { type } of late.status()) states.push(type)
+  })()
+  await expect(late.flush()).rejects.toThrow('NATS is unreachable')
+  await untilReachable(late)
+  expect(refusals).toBeGreaterThan(20)
+  expect(states.slice(0, 2)).toEqual(['disconnect', 'reconnect'])
 }, 60_000)
 
 test('streams are created once and follow the settings', async () => {

@@ -21,13 +21,19 @@ export const deadLetterStream = 'DEAD_LETTERS'
 /** The stream with the newest mark (incarnation.ts) of each PostgreSQL database. */
 export const databaseStream = 'DATABASE'
 
-/** Connects to NATS and reconnects forever: while NATS is down, redirects continue from the link cache. */
+// A redirect starts without NATS after this time.
+const firstConnectMs = 2_000
+
+/** Connects to NATS and reconnects forever: while NATS is down, redirects continue, also those that start. */
 export async function openNats(config: Config, log: Log): Promise<NatsConnection> {
   const target = natsServers(config.NATS_URL)
-  const nats = await connect({
+  const servesVisitors = servesVisitorsOnly(config)
+  const connecting = connect({
     ...target,
     name: `tributary ${config.ROLES.join('+')}`,
-    waitOnFirstConnect: servesVisitorsOnly(config),
+    waitOnFirstConnect: servesVisitors,
+    // Otherwise a redirect would never reconnect to a NATS that has refused it twice, for example before its accounts were loaded.
+    ignoreAuthErrorAbort: servesVisitors,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 100,
@@ -38,8 +44,87 @@ export async function openNats(config: Config, log: Log): Promise<NatsConnection
   }).catch((error) => {
     throw new Error(`NATS at ${target.servers.join(', ')}: ${error.message}`, { cause: error.cause ?? error })
   })
+  const nats = servesVisitors ? await connectLater(connecting, log) : await connecting
   void watch(nats, log)
   return nats
+}
+
+/** Returns the connection, or after `firstConnectMs` one that is unreachable until NATS answers. */
+async function connectLater(connecting: Promise<NatsConnection>, log: Log): Promise<NatsConnection> {
+  const connected = new AbortController()
+  try {
+    const first = await Promise.race([connecting, sleep(firstConnectMs, connected.signal)])
+    return first ?? openPending(connecting, log)
+  } finally {
+    connected.abort()
+  }
+}
+
+/**
+ * A connection that rejects what is published, so that clicks go to the spool, and begins its subscriptions when NATS
+ * answers. From then on it is the real connection.
+ */
+function openPending(connecting: Promise<NatsConnection>, log: Log): NatsConnection {
+  let real: NatsConnection | undefined
+  let isClosed = false
+  const connected = connecting.then(async (nats) => {
+    real = nats
+    if (isClosed) await nats.close()
+    return nats
+  })
+  connected.catch((error: Error) => log.error({ error: error.message }, 'NATS refuses this process'))
+  const refuse = async () => Promise.reject(new Error('NATS is unreachable'))
+  const close = async () => {
+    isClosed = true
+  }
+  const pending = {
+    options: {},
+    isClosed: () => isClosed,
+    drain: close,
+    close,
+    flush: refuse,
+    request: refuse,
+    publish() {
+      throw new Error('NATS is unreachable')
+    },
+    subscribe(...subscribed: Parameters<NatsConnection['subscribe']>) {
+      let isOver = false
+      const begun = connected.then((nats) => (isOver ? undefined : nats.subscribe(...subscribed)))
+      begun.catch(() => {})
+      return {
+        unsubscribe() {
+          isOver = true
+          begun.then((subscription) => subscription?.unsubscribe()).catch(() => {})
+        },
+      }
+    },
+    async *status() {
+      yield { type: 'disconnect' }
+      const nats = await connected.catch(() => undefined)
+      if (!nats) return
+      yield { type: 'reconnect' }
+      yield* nats.status()
+    },
+  }
+  return new Proxy(pending, {
+    get(_, name) {
+      const current = real ?? pending
+      const value = Reflect.get(current, name)
+      return typeof value === 'function' ? value.bind(current) : value
+    },
+  }) as unknown as NatsConnection
+}
+
+/** Waits until NATS answers, or the connection is closed. */
+export async function untilReachable(nats: NatsConnection): Promise<void> {
+  while (!nats.isClosed()) {
+    const isReachable = await nats.flush().then(
+      () => true,
+      () => false,
+    )
+    if (isReachable) return
+    await sleep(1_000)
+  }
 }
 
 export function jetStream(nats: NatsConnection): JetStreamClient {

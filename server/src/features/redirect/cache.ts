@@ -79,7 +79,7 @@ export function openRedirectCache(platform: Handles): RedirectCache {
   }
 
   function isDeleted(workspaceId: string | undefined): boolean {
-    return workspaceId !== undefined && deleted.has(workspaceId)
+    return workspaceId !== undefined && deleted.size > 0 && deleted.has(workspaceId)
   }
 
   return {

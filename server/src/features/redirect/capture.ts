@@ -30,6 +30,8 @@ const mostWaiting = 8
 // No visitor waits for an asynchronous click, so that more of them can share a message.
 const asyncWaitMs = 5
 const mostTurns = 2
+// Each batch in the spool is a file, and two waits for the disk.
+const spoolWaitMs = 20
 
 /** Writes clicks to the log with group commit: the next batch fills while up to two batches await acknowledgement. */
 export function openCapture(platform: Platform, spool: Spool): Capture {
@@ -56,6 +58,7 @@ export function openCapture(platform: Platform, spool: Spool): Capture {
     if (lane.scheduled || !mayGo(lane)) return
     lane.scheduled = true
     if (config.CLICK_DURABILITY === 'async') setTimeout(go, asyncWaitMs, partition)
+    else if (!spool.isQuiet()) setTimeout(go, spoolWaitMs, partition)
     else setImmediate(goWhenFull, partition, 0, 0)
   }
 

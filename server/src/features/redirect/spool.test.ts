@@ -106,6 +106,23 @@ describe('append', () => {
     await drained()
   })
 
+  test('sends more messages than it lists at once, oldest first, and reports their number meanwhile', async () => {
+    await engines.processes.nats?.stop()
+    const messages = Array.from({ length: 2_300 }, (_, index) => someMessage(`[${index}]`))
+    await mkdir(directory, { recursive: true })
+    const names = messages.map(({ id }, index) => `${String(index).padStart(15, '0')}-000000000-${id}.json`)
+    for (const [index, message] of messages.entries())
+      await writeFile(join(directory, names[index] as string), JSON.stringify(message))
+    await open()
+    await eventually(async () => {
+      expect((await redirectMetrics(platform).spoolMessages.get()).values[0]?.value).toBe(messages.length)
+    })
+    await engines.processes.nats?.restart()
+    await drained()
+    expect((await readLog()).map(({ body }) => body)).toEqual(messages.map(({ body }) => body))
+    expect(await spoolBytes()).toBe(0)
+  })
+
   test('does not count a failed write, so that later clicks still go to the log', async () => {
     const spool = await open()
     await rm(directory, { recursive: true })

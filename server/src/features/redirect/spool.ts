@@ -1,10 +1,10 @@
-import { open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
+import { open, opendir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { redirectMetrics } from './metrics.ts'
-import { claimAbandoned, claimFolder, messageFiles } from './spool/folders.ts'
+import { claimAbandoned, claimFolder, messageFiles, oldestFiles } from './spool/folders.ts'
 
 export type SpooledMessage = { subject: string; id: string; body: string }
 export type Spool = AsyncDisposable & {
@@ -15,6 +15,8 @@ export type Spool = AsyncDisposable & {
 
 const drainIntervalMs = 250
 const adoptIntervalMs = 5_000
+const restAfterFailureMs = 10_000
+const mostListed = 1_000
 const abandonedMs = 10_000
 
 /** Spools clicks on disk while NATS is down: one file per message, named by time and message id, sent oldest first. */
@@ -24,15 +26,17 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
   await using opening = new AsyncDisposableStack()
   const { path: directory } = opening.use(await claimFolder(config.SPOOL_DIRECTORY, folder, log))
   await removeDrafts(directory)
-  let bytes = await measureFolder(directory)
+  let { bytes, files } = await measureFolder(directory)
   let written = 0
   let isNatsDown = false
   const sharers = config.ROLES.includes('redirect') ? config.REDIRECT_PROCESSES : 1
   const mostBytes = Math.floor((config.SPOOL_MAX_MEGABYTES * 1_048_576) / sharers)
   metrics.spoolBytes.set(bytes)
   metrics.spoolLimit.set(mostBytes)
+  /** The oldest files of the own folder and of an adopted one; kept while NATS is down, so that they are listed once. */
+  let oldest: string[] = []
   let abandoned: string[] = []
-  let adoptedAt = Number.NEGATIVE_INFINITY
+  let adoptsAt = Number.NEGATIVE_INFINITY
   const stopping = new AbortController()
   const locked = opening.move()
   const draining = drain()
@@ -50,16 +54,25 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
   }
 
   async function drainOnce(): Promise<void> {
-    if (bytes > 0) {
-      await sendAll(directory, (sent) => {
-        bytes -= sent
-        metrics.spoolBytes.set(bytes)
-      })
+    if (files > 0) {
+      while (await fillOldest()) {
+        await send(directory, oldest, (sent) => {
+          bytes -= sent
+          files -= 1
+          metrics.spoolBytes.set(bytes)
+        })
+      }
       log.info('all spooled clicks are in the event log')
     }
-    if (performance.now() - adoptedAt < adoptIntervalMs) return
-    adoptedAt = performance.now()
+    if (performance.now() < adoptsAt) return
+    adoptsAt = performance.now() + restAfterFailureMs
     await adopt()
+    adoptsAt = performance.now() + adoptIntervalMs
+  }
+
+  async function fillOldest(): Promise<boolean> {
+    if (oldest.length === 0) oldest = await oldestFiles(directory, mostListed)
+    return oldest.length > 0
   }
 
   /** Sends spooled clicks of processes that do not start again, for example after scaling down. */
@@ -67,27 +80,33 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
     abandoned = []
     for await (const { path } of claimAbandoned(config.SPOOL_DIRECTORY, directory)) {
       await removeDrafts(path)
-      abandoned = await messageFiles(path)
-      await sendAll(path)
-      log.info({ path, messages: abandoned.length }, 'sent the spooled clicks of a stopped process')
-      abandoned = []
+      let messages = 0
+      for (;;) {
+        abandoned = await oldestFiles(path, mostListed)
+        if (abandoned.length === 0) break
+        messages += abandoned.length
+        await send(path, abandoned)
+      }
+      log.info({ path, messages }, 'sent the spooled clicks of a stopped process')
     }
   }
 
   async function measure(): Promise<void> {
-    const names = [...(bytes > 0 ? await messageFiles(directory) : []), ...abandoned].sort()
-    metrics.spoolMessages.set(names.length)
+    if (files > 0) await fillOldest()
+    const [first] = [...oldest.slice(0, 1), ...abandoned.slice(0, 1)].sort()
+    metrics.spoolMessages.set(files + abandoned.length)
     const { bavail, blocks } = await statfs(directory)
     platform.metrics.diskFree.set({ disk: 'spool' }, bavail / blocks)
-    metrics.spoolAge.set(names[0] ? Math.max(0, Date.now() - Number.parseInt(names[0], 10)) / 1000 : 0)
+    metrics.spoolAge.set(first ? Math.max(0, Date.now() - Number.parseInt(first, 10)) / 1000 : 0)
   }
 
-  async function sendAll(from: string, whenSent: (bytes: number) => void = () => {}): Promise<void> {
+  /** Sends these files and removes them from the list; stops at the first that NATS does not accept. */
+  async function send(from: string, names: string[], whenSent: (bytes: number) => void = () => {}): Promise<void> {
     const stream = jetStream(platform.nats)
-    for (const name of await messageFiles(from)) {
+    for (let [name] = names; name !== undefined; [name] = names) {
       const file = join(from, name)
-      const content = await readFile(file)
-      const message = parseMessage(content)
+      const content = await readFile(file).catch(ignoreMissing)
+      const message = content && parseMessage(content)
       if (message) {
         await stream.publish(message.subject, message.body, {
           msgID: message.id,
@@ -96,11 +115,12 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
         })
         isNatsDown = false
         await rm(file)
-      } else {
+      } else if (content) {
         log.error({ file }, 'spool file is damaged and was renamed to .broken')
         await rename(file, `${file}.broken`)
       }
-      whenSent(content.length)
+      names.shift()
+      whenSent(content?.length ?? 0)
     }
   }
 
@@ -121,6 +141,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
         if (bytes === 0) isNatsDown = false
         throw error
       })
+      files += 1
       metrics.spoolBytes.set(bytes)
     },
     async [Symbol.asyncDispose]() {
@@ -153,11 +174,16 @@ async function writeSynced(path: string, text: string): Promise<void> {
 
 /** Removes unfinished spool files of an ended process, whose clicks were not acknowledged. A new file may be in use. */
 async function removeDrafts(directory: string): Promise<void> {
-  const drafts = (await readdir(directory)).filter((name) => name.endsWith('.draft'))
-  for (const path of drafts.map((name) => join(directory, name))) {
+  for await (const { name } of await opendir(directory)) {
+    if (!name.endsWith('.draft')) continue
+    const path = join(directory, name)
     const { mtimeMs } = await stat(path)
     if (mtimeMs < Date.now() - abandonedMs) await rm(path, { force: true })
   }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 function parseMessage(content: Buffer): SpooledMessage | undefined {
@@ -168,7 +194,11 @@ function parseMessage(content: Buffer): SpooledMessage | undefined {
   }
 }
 
-async function measureFolder(directory: string): Promise<number> {
-  const sizes = (await messageFiles(directory)).map(async (name) => (await stat(join(directory, name))).size)
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+async function measureFolder(directory: string): Promise<{ bytes: number; files: number }> {
+  let [bytes, files] = [0, 0]
+  for await (const name of messageFiles(directory)) {
+    bytes += (await stat(join(directory, name))).size
+    files += 1
+  }
+  return { bytes, files }
 }

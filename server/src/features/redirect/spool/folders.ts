@@ -1,4 +1,4 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, opendir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Log } from '../../../platform/log.ts'
@@ -28,14 +28,25 @@ export async function claimFolder(parent: string, name: string, log: Pick<Log, '
 export async function* claimAbandoned(parent: string, own: string): AsyncGenerator<Folder> {
   for (const name of await readdir(parent)) {
     if (!spoolFolder.test(name) || join(parent, name) === own) continue
-    if ((await messageFiles(join(parent, name))).length === 0) continue
+    if ((await oldestFiles(join(parent, name), 1)).length === 0) continue
     using folder = lockFolder(parent, name)
     if (folder) yield folder
   }
 }
 
-export async function messageFiles(directory: string): Promise<string[]> {
-  return (await readdir(directory)).filter((name) => name.endsWith('.json')).sort()
+/** The names of spooled messages, in no order. One by one, because a long outage of NATS leaves hundreds of thousands. */
+export async function* messageFiles(directory: string): AsyncGenerator<string> {
+  for await (const { name } of await opendir(directory)) if (name.endsWith('.json')) yield name
+}
+
+/** The oldest `most` messages of a folder, oldest first. */
+export async function oldestFiles(directory: string, most: number): Promise<string[]> {
+  let oldest: string[] = []
+  for await (const name of messageFiles(directory)) {
+    oldest.push(name)
+    if (oldest.length >= 2 * most) oldest = oldest.sort().slice(0, most)
+  }
+  return oldest.sort().slice(0, most)
 }
 
 /** Locks a spool folder, or uses it without a lock: a full disk must not stop the redirect. */
