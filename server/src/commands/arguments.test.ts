@@ -17,6 +17,10 @@ test.each([
   ],
   ['key list a --jsn', 'There is no option --jsn. See: tributary key list --help'],
   ['domain add a', 'Missing required positional argument: SLUG. See: tributary domain add --help'],
+  [
+    'events dead-letters drop --sequence -5',
+    "Numbers can't be negative: -5. See: tributary events dead-letters drop --help",
+  ],
   ['migrate -f', 'There is no option -f. See: tributary migrate --help'],
 ])('the command line `tributary %s` is refused', async (line, message) => {
   expect(await argumentProblem(tributary, line.split(' '))).toBe(message)

@@ -23,6 +23,7 @@ function problemWith(args: ArgsDef, words: string[]): string | undefined {
   const end = words.indexOf('--')
   const asked = words.slice(0, end < 0 ? words.length : end).filter((word) => /^-./.test(word))
   const unknown = asked.find((word) => !options.includes(word.replace(/^--/, '').replace(/=.*/s, '')))
+  if (unknown && /^-\d/.test(unknown)) return `Numbers can't be negative: ${unknown}.`
   if (unknown) return `There is no option ${unknown}.`
   try {
     const surplus = parseArgs(words, args)._.slice(Object.keys(args).length - options.length)

@@ -1,6 +1,6 @@
 import type { Basis, FactName } from '../maintenance/sizing/basis.ts'
 import type { Sizing } from '../maintenance/sizing/calculate.ts'
-import { formatBytes, shorten } from '../maintenance/sizing/quantity.ts'
+import { formatBytes, formatCount, shorten } from '../maintenance/sizing/quantity.ts'
 import { table } from './run.ts'
 
 /** The answer as tables. A number in brackets refers to the list of figures at the end. */
@@ -11,10 +11,13 @@ export function formatSizing(sizing: Sizing, basis: Basis): string {
   const cite = (from: FactName[]) => [...new Set(from)].map((name) => `[${names.indexOf(name) + 1}]`).join('')
   const total = machines.reduce((sum, { machines }) => sum + machines, 0)
   const cores = machines.reduce((sum, { machines, cores }) => sum + machines * cores, 0)
-  const bytes = disks.reduce((sum, disk) => sum + disk.bytes, 0)
+  const sumDisks = (isCounted: (on: string) => boolean) =>
+    disks.reduce((sum, { on, bytes }) => (isCounted(on) ? sum + bytes : sum), 0)
+  const backupBytes = sumDisks((on) => on === 'elsewhere')
+  const backups = backupBytes > 0 ? `, and ${formatBytes(backupBytes)} of backups elsewhere` : ''
   return [
-    `${shorten(demand.clicksPerDay)} clicks a day for ${demand.years} ${demand.years === 1 ? 'year' : 'years'}, at most ${shorten(sizing.peakClicksPerSecond)} a second; ${shorten(demand.links)} links.`,
-    `${total} ${total === 1 ? 'machine' : 'machines'} with ${cores} cores, ${formatBytes(bytes)} of disk.`,
+    `${formatCount(demand.clicksPerDay, 'click')} a day for ${formatCount(demand.years, 'year')}, at most ${shorten(sizing.peakClicksPerSecond)} a second; ${formatCount(demand.links, 'link')}.`,
+    `${total} ${total === 1 ? 'machine' : 'machines'} with ${cores} cores, ${formatBytes(sumDisks((on) => on !== 'elsewhere'))} of disk${backups}.`,
     table(
       machines.map(({ role, machines, cores, memoryGb, diskBytes, why, from }) => ({
         role,
@@ -25,7 +28,7 @@ export function formatSizing(sizing: Sizing, basis: Basis): string {
         'cores at the peak': `${why} ${cite(from)}`,
       })),
     ),
-    'Cores, memory and disk are those of each machine.',
+    'Cores, memory and disk are those of each machine. Engines in several groups show the work of one group.',
     table(
       disks.map(({ name, on, bytesPerCopy, copies, bytes, why, from }) => ({
         'disk for': name,

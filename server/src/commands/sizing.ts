@@ -10,7 +10,7 @@ import { formatSizing } from './sizing-text.ts'
 const option = (description: string) => ({ type: 'string', description }) as const
 const quantities = {
   'clicks-per-day': { ...option('Clicks a day, such as 360M (k, M, G and T are accepted everywhere)'), required: true },
-  links: { ...option('Links at the end of the years'), required: true },
+  links: { ...option('Links in all, at the end of --years'), required: true },
   years: option('Years for which clicks are stored (1)'),
   'peak-factor': option('Clicks a second at the peak, as a multiple of the mean (5)'),
   'conversions-per-day': option('Leads and sales a day (1 % of the clicks)'),

@@ -90,6 +90,11 @@ const constants = {
     text: 'the log deletes its oldest clicks above 80 % of its size',
     source: 'docs/guides/operating.md',
   },
+  logShare: {
+    value: 27 / 32,
+    text: 'clicks have 27/32 of the log, EVENT_LOG_MAX_MEGABYTES',
+    source: 'server/src/platform/nats.ts',
+  },
   busy: {
     value: 0.5,
     text: 'cores are busy at most 50 % at the peak, so one of two machines may fail',
@@ -100,7 +105,7 @@ const constants = {
 /** The benches ran with the load generator and all engines on this many cores. */
 export const measuredCores = 2
 
-export type FactName = keyof typeof measured | keyof typeof constants
+export type FactName = keyof typeof measured | keyof typeof constants | 'backupConversionBytes'
 export type Basis = Record<FactName, Fact>
 
 /** Reads the numbers that the sizing starts from. Throws if a bench has not measured one. */
@@ -113,5 +118,16 @@ export function readBasis(figures: Figures): Basis {
     const source = `npm run bench:${bench}, ${figures[bench]?.date}`
     return [name, { value, text: text.replace('#', value.toLocaleString('en-US')), source }]
   })
-  return { ...Object.fromEntries(facts), ...constants } as Basis
+  const known = { ...Object.fromEntries(facts), ...constants } as Omit<Basis, 'backupConversionBytes'>
+  return { ...known, backupConversionBytes: estimateBackup(known) }
+}
+
+/** A lead or sale takes as much of its size in PostgreSQL in a backup as a link does. */
+function estimateBackup({ conversionBytes, backupLinkBytes, linkBytes }: Omit<Basis, 'backupConversionBytes'>): Fact {
+  const value = Math.round((conversionBytes.value * backupLinkBytes.value) / linkBytes.value)
+  return {
+    value,
+    text: `${value} bytes for a lead or sale in a backup`,
+    source: 'an estimate, from a link in a backup',
+  }
 }

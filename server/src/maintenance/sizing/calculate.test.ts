@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { type Basis, type FactName, readBasis } from './basis.ts'
 import { calculateSizing, type Sizing } from './calculate.ts'
 import { completeDemand, type Demand } from './demand.ts'
+import type { Disk } from './disks.ts'
 import { readFigures } from './figures.ts'
+import type { Machine } from './machines.ts'
 
 const figures = readFigures()
 const basis = readBasis(figures)
@@ -27,6 +29,8 @@ const demands = fc
 const countMachines = ({ machines }: Sizing) => machines.reduce((sum, { machines }) => sum + machines, 0)
 const countCores = ({ machines }: Sizing) => machines.reduce((sum, { machines, cores }) => sum + machines * cores, 0)
 const countBytes = ({ disks }: Sizing) => disks.reduce((sum, { bytes }) => sum + bytes, 0)
+const findDisk = (disks: Disk[], name: string) => disks.find((disk) => disk.name === name) as Disk
+const findMachine = ({ machines }: Sizing, role: string) => machines.find((machine) => machine.role === role) as Machine
 const scale = (demand: Demand, factor: number): Demand => completeDemand({ ...demand, ...scaled(demand, factor) })
 
 function scaled({ clicksPerDay, conversionsPerDay, screensPerSecond }: Demand, factor: number) {
@@ -78,6 +82,18 @@ describe('for any demand', () => {
         for (const { bytes, from } of disks) expect([Number.isInteger(bytes), from.length > 0]).toEqual([true, true])
       }),
       { numRuns: 300 },
+    )
+  })
+
+  test('EVENT_LOG_MAX_MEGABYTES fits the disk of NATS, and its share for clicks has all days of the log', () => {
+    fc.assert(
+      fc.property(demands, (demand) => {
+        const { disks, settings } = calculateSizing(demand, basis)
+        const settingBytes = Number(settings.EVENT_LOG_MAX_MEGABYTES ?? 18_432) * 2 ** 20
+        const clickBytes = demand.clicksPerDay * demand.logDays * basis.logBytes.value
+        expect(settingBytes).toBeLessThanOrEqual(findDisk(disks, 'event log').bytesPerCopy)
+        expect(settingBytes * (27 / 32) * 0.8).toBeGreaterThanOrEqual(clickBytes * (1 - 1e-9))
+      }),
     )
   })
 
@@ -148,4 +164,106 @@ test('a figure that no bench measured is named with its command', () => {
   const table = { title: 'redirect', columns: ['req/s'], rows: [['ack', 'failed']] }
   const broken = { ...figures, redirect: { date: '2026-01-01', machine: '2 cores', tables: [table] } }
   expect(() => readBasis(broken)).toThrow('req/s of ack in redirect is "failed" in figures.json: not a number above 0.')
+})
+
+test('a larger event log is printed with the limit of NATS that must be raised first', () => {
+  const { settings, cautions } = calculateSizing(completeDemand({ clicksPerDay: 10e6, links: 1e6 }), basis)
+  expect(Number(settings.EVENT_LOG_MAX_MEGABYTES)).toBeGreaterThan(18_432)
+  const caution =
+    "Raise max_file_store in NATS's configuration above EVENT_LOG_MAX_MEGABYTES first: otherwise each process halves the setting until it fits."
+  expect(cautions).toContain(caution)
+  const small = calculateSizing(completeDemand({ clicksPerDay: 10_000, links: 5_000 }), basis)
+  expect(small.settings).not.toHaveProperty('EVENT_LOG_MAX_MEGABYTES')
+  expect(small.cautions).not.toContain(caution)
+})
+
+test('backups grow with the conversions', () => {
+  const demand = completeDemand({ clicksPerDay: 1e6, links: 1e6 })
+  const [few, many] = [0, 1e6].map((conversionsPerDay) =>
+    findDisk(calculateSizing({ ...demand, conversionsPerDay }, basis).disks, 'backups'),
+  )
+  const { value } = basis.backupConversionBytes
+  expect(value).toBe(Math.round((basis.conversionBytes.value * basis.backupLinkBytes.value) / basis.linkBytes.value))
+  expect((many?.bytesPerCopy ?? 0) - (few?.bytesPerCopy ?? 0)).toBe(365e6 * value)
+})
+
+test('CLICKHOUSE_CLUSTER is only for several machines with ClickHouse, with what it needs', () => {
+  const demand = completeDemand({ clicksPerDay: 1e6, links: 1e6, layout: 'separate' })
+  const caution = /^CLICKHOUSE_CLUSTER needs ClickHouse Keeper/m
+  const [one, two] = [1, 2].map((replicas) => calculateSizing({ ...demand, replicas }, basis))
+  expect(one?.settings).not.toHaveProperty('CLICKHOUSE_CLUSTER')
+  expect(one?.cautions.join('\n')).not.toMatch(caution)
+  expect(two?.settings).toMatchObject({ CLICKHOUSE_CLUSTER: 'tributary' })
+  expect(two?.cautions.join('\n')).toMatch(caution)
+})
+
+test('an engine in several groups shows the work of one of them', () => {
+  const demand = completeDemand({ clicksPerDay: 360e6, links: 40e9, years: 2 })
+  const sizing = calculateSizing(demand, basis)
+  expect(findMachine(sizing, 'PostgreSQL for links').why).toMatch(
+    /^521 clicks\/s .+ 521 lookups\/s .+ 79\.3 new links\/s/,
+  )
+  for (const { role, cores, why } of sizing.machines.filter(({ role }) => ['NATS', 'ClickHouse'].includes(role))) {
+    const work = [...why.matchAll(/([\d.]+)(k?) [\w ]+\/s × ([\d.]+) (µs|ms)/g)].map(
+      ([, count, k, cost, unit]) => Number(count) * (k ? 1e3 : 1) * Number(cost) * (unit === 'ms' ? 1e-3 : 1e-6),
+    )
+    expect(cores, role).toBeLessThanOrEqual(Math.max(4, 2 * work.reduce((sum, value) => sum + value, 0) * 1.02 + 2))
+  }
+})
+
+test('each lever of a cost driver makes it smaller', () => {
+  const given = { clicksPerDay: 360e6, links: 40e9, years: 2, regions: 1, replicas: 2, backups: 4, logDays: 30 }
+  const demands = [
+    completeDemand(given),
+    completeDemand({ ...given, links: 1e9, conversionsPerDay: 50e6, layout: 'separate' }),
+  ]
+  demands.push(
+    completeDemand({ ...given, links: 1e6, layout: 'one' }),
+    completeDemand({ clicksPerDay: 10_000, links: 5_000, backups: 4 }),
+  )
+  for (const demand of demands) {
+    const { disks, machines, drivers } = calculateSizing(demand, basis)
+    const sizes = (sizing: Pick<Sizing, 'disks' | 'machines'>) =>
+      Object.fromEntries([
+        ...sizing.disks.map(({ name, bytes }) => [`disk for ${name}`, bytes]),
+        ...sizing.machines.map(({ role, machines, cores }) => [`cores for ${role}`, machines * cores]),
+      ]) as Record<string, number>
+    const before = sizes({ disks, machines })
+    for (const { name, change = '' } of drivers) {
+      for (const [, option = ''] of change.matchAll(/--([a-z-]+)/g)) {
+        const field = option.replaceAll(/-[a-z]/g, (part) => part.slice(1).toUpperCase()) as 'clicksPerDay'
+        const factor = option === 'links-per-postgresql' ? 10 : 0.5
+        const after = sizes(calculateSizing({ ...demand, [field]: demand[field] * factor }, basis))
+        expect(after[name] ?? 0, `${name} with --${option}`).toBeLessThan(before[name] ?? 0)
+      }
+    }
+  }
+})
+
+test('Valkey is one group with a machine for each region, and more visits than fit are not built', () => {
+  const demand = completeDemand({ clicksPerDay: 360e6, links: 1e6 })
+  const inRegions = (regions: number) => findMachine(calculateSizing({ ...demand, regions }, basis), 'Valkey').machines
+  expect([1, 2, 3].map(inRegions)).toEqual([2, 2, 3])
+  expect(calculateSizing(demand, basis).cautions.join()).not.toContain('Valkey')
+  const larger = calculateSizing({ ...demand, clicksPerDay: 3_600e6 }, basis)
+  expect(findMachine(larger, 'Valkey').machines).toBe(2)
+  expect(larger.cautions.join('\n')).toMatch(
+    /^NOT BUILT: visits need 4\d\d GB in one Valkey; several are not supported\.$/m,
+  )
+})
+
+test('one machine has one region', () => {
+  const demand = completeDemand({ clicksPerDay: 1e6, links: 1e6, layout: 'one', regions: 3 })
+  expect(() => calculateSizing(demand, basis)).toThrow(
+    '--layout one has one region. Leave out --regions, or use --layout separate.',
+  )
+})
+
+test('more clicks than analytics were measured with are a limit', () => {
+  const limit = (clicksPerDay: number) =>
+    calculateSizing(completeDemand({ clicksPerDay, links: 1 }), basis).cautions.filter((text) => /screens/.test(text))
+  expect(limit(100_000)).toEqual([])
+  expect(limit(1e6)).toEqual([
+    'Analytics screens were measured with 50M clicks (npm run bench:reading), not with 365M.',
+  ])
 })

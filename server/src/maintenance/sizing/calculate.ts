@@ -23,6 +23,7 @@ export function calculateSizing(demand: Demand, basis: Basis): Sizing {
   const isOne = fitsOne(demand, basis, listDisks(demand, basis, true))
   const disks = listDisks(demand, basis, isOne)
   const machines = listMachines(demand, basis, disks, isOne)
+  const settings = listSettings(demand, machines, disks)
   const peakClicksPerSecond = Math.ceil((demand.clicksPerDay / 86_400) * demand.peakFactor)
   return {
     demand,
@@ -30,8 +31,8 @@ export function calculateSizing(demand: Demand, basis: Basis): Sizing {
     layout: isOne ? 'one' : 'separate',
     machines,
     disks,
-    drivers: listDrivers(demand, basis, machines, disks),
-    settings: listSettings(demand, machines, disks),
-    cautions: listCautions(demand, basis, { peakClicksPerSecond, machines, disks, isOne }),
+    drivers: listDrivers(demand, basis, { machines, disks, isOne }),
+    settings,
+    cautions: listCautions(demand, basis, { peakClicksPerSecond, machines, disks, settings, isOne }),
   }
 }

@@ -57,13 +57,16 @@ export function completeDemand(given: Given): Demand {
   }
 }
 
-/** Throws if a number is outside its limits; the error names the option. */
+/** Throws if a number is outside its limits, or if one machine has several regions; the error names the option. */
 export function checkDemand(demand: Demand): void {
   for (const [name, { least, most, isWhole }] of Object.entries(limits)) {
     const value = demand[name as keyof typeof limits]
     const problem = `${optionName(name)} is ${value.toLocaleString('en-US')}`
-    if (!(value >= least && value <= most))
-      throw new ConfigError(`${problem}. Give a number from ${shorten(least)} to ${shorten(most)}.`)
-    if (isWhole && !Number.isInteger(value)) throw new ConfigError(`${problem}. Give a whole number.`)
+    if (!(value >= least && value <= most) || (isWhole && !Number.isInteger(value)))
+      throw new ConfigError(
+        `${problem}. Give a ${isWhole ? 'whole number' : 'number'} from ${shorten(least)} to ${shorten(most)}.`,
+      )
   }
+  if (demand.layout === 'one' && demand.regions > 1)
+    throw new ConfigError('--layout one has one region. Leave out --regions, or use --layout separate.')
 }

@@ -1,6 +1,7 @@
+import { settings } from '../../platform/settings.ts'
 import type { Basis, FactName } from './basis.ts'
 import type { Demand } from './demand.ts'
-import { shorten } from './quantity.ts'
+import { formatCount, shorten } from './quantity.ts'
 
 export type Disk = {
   name: string
@@ -15,6 +16,9 @@ export type Disk = {
 const daysPerYear = 365
 export const logCopies = 3
 export const postgresCopies = 2
+export const mebibyte = 2 ** 20
+export const defaultLogMegabytes = Number(settings.EVENT_LOG_MAX_MEGABYTES.default)
+export const leastLogBytes = defaultLogMegabytes * mebibyte
 
 /** Bytes on disk at the end of the years. A conversion is a lead or a sale; a sale is the larger one. On one machine, everything but the backups has one copy. */
 export function listDisks(demand: Demand, basis: Basis, isOne: boolean): Disk[] {
@@ -22,61 +26,64 @@ export function listDisks(demand: Demand, basis: Basis, isOne: boolean): Disk[] 
   const clicks = demand.clicksPerDay * days
   const conversions = demand.conversionsPerDay * days
   const disk = (name: string, on: string, copies: number, stored: number, why: string, from: FactName[]): Disk => {
-    const spare = on === 'NATS' ? 1 / basis.logFull.value : on === 'elsewhere' ? 1 : basis.spareDisk.value
-    const bytesPerCopy = Math.ceil(stored * spare)
-    const rule: FactName[] = on === 'NATS' ? ['logFull'] : on === 'elsewhere' ? [] : ['spareDisk']
-    return { name, on, bytesPerCopy, copies, bytes: bytesPerCopy * copies, why, from: [...from, ...rule] }
+    const bytesPerCopy = Math.ceil(stored)
+    return { name, on, bytesPerCopy, copies, bytes: bytesPerCopy * copies, why, from }
   }
+  const withSpare = (...[name, on, copies, stored, why, from]: Parameters<typeof disk>) =>
+    disk(name, on, copies, stored * basis.spareDisk.value, why, [...from, 'spareDisk'])
   const copies = (separate: number) => (isOne ? 1 : separate)
   const size = (name: FactName) => basis[name].value
+  const countedClicks = formatCount(clicks, 'click')
+  const countedLinks = formatCount(demand.links, 'link')
+  const loggedClicks = demand.clicksPerDay * demand.logDays
+  const logBytes = (loggedClicks * size('logBytes')) / size('logFull') / size('logShare')
+  const logMegabytes = Math.max(defaultLogMegabytes, Math.ceil(logBytes / mebibyte))
+  const least = logMegabytes === defaultLogMegabytes ? `, at least EVENT_LOG_MAX_MEGABYTES=${defaultLogMegabytes}` : ''
   return [
-    disk(
+    withSpare(
       'events',
       'ClickHouse',
       copies(demand.replicas),
       clicks * size('clickBytes') + conversions * size('saleBytes'),
-      `${shorten(clicks)} clicks, ${shorten(conversions)} leads and sales`,
+      `${countedClicks}, ${shorten(conversions)} leads and sales`,
       ['clickBytes', 'saleBytes'],
     ),
-    disk(
+    withSpare(
       'rollups',
       'ClickHouse',
       copies(demand.replicas),
       clicks * size('rollupBytes') + demand.links * size('attributeBytes'),
-      `${shorten(clicks)} clicks, ${shorten(demand.links)} links`,
+      `${countedClicks}, ${countedLinks}`,
       ['rollupBytes', 'attributeBytes'],
     ),
     disk(
       'event log',
       'NATS',
       copies(logCopies),
-      demand.clicksPerDay * demand.logDays * size('logBytes'),
-      `${shorten(demand.clicksPerDay * demand.logDays)} clicks of ${demand.logDays} days`,
-      ['logBytes'],
+      logMegabytes * mebibyte,
+      `${formatCount(loggedClicks, 'click')} of ${formatCount(demand.logDays, 'day')}${least}`,
+      ['logBytes', 'logFull', 'logShare'],
     ),
-    disk(
-      'links',
-      'PostgreSQL',
-      copies(postgresCopies),
-      demand.links * size('linkBytes'),
-      `${shorten(demand.links)} links`,
-      ['linkBytes'],
-    ),
-    disk(
+    withSpare('links', 'PostgreSQL', copies(postgresCopies), demand.links * size('linkBytes'), countedLinks, [
+      'linkBytes',
+    ]),
+    withSpare(
       'conversions',
       'PostgreSQL',
       copies(postgresCopies),
       conversions * size('conversionBytes'),
-      `${shorten(conversions)} conversions`,
+      formatCount(conversions, 'conversion'),
       ['conversionBytes'],
     ),
     disk(
       'backups',
       'elsewhere',
       demand.backups,
-      clicks * size('backupClickBytes') + demand.links * size('backupLinkBytes'),
-      `${shorten(clicks)} clicks, ${shorten(demand.links)} links`,
-      ['backupClickBytes', 'backupLinkBytes'],
+      clicks * size('backupClickBytes') +
+        demand.links * size('backupLinkBytes') +
+        conversions * size('backupConversionBytes'),
+      `${countedClicks}, ${countedLinks}, ${formatCount(conversions, 'conversion')}`,
+      ['backupClickBytes', 'backupLinkBytes', 'backupConversionBytes'],
     ),
   ]
 }

@@ -1,6 +1,6 @@
 import type { Basis, FactName } from './basis.ts'
 import type { Demand } from './demand.ts'
-import type { Disk } from './disks.ts'
+import { type Disk, leastLogBytes } from './disks.ts'
 import type { Machine } from './machines.ts'
 import { formatBytes, shorten } from './quantity.ts'
 
@@ -13,30 +13,38 @@ const levers: Record<string, string> = {
   'event log': 'fewer --log-days',
   links: 'fewer --links',
   conversions: 'fewer --conversions-per-day or --years',
-  backups: 'fewer --backups',
+  backups: 'fewer --backups, --years or --conversions-per-day',
   redirect: 'a lower --peak-factor',
   api: 'fewer --links-per-day or --screens-per-second',
   worker: 'a lower --peak-factor',
-  PostgreSQL: 'fewer --links-per-day or --conversions-per-day',
-  'PostgreSQL for links': 'more --links-per-postgresql, fewer --links-per-day',
+  PostgreSQL: 'a lower --peak-factor, fewer --links-per-day or --conversions-per-day',
+  'PostgreSQL for links': 'fewer --links, more --links-per-postgresql',
   ClickHouse: 'fewer --years, --replicas or --screens-per-second',
   Caddy: 'a lower --peak-factor',
 }
+// One machine has one copy, whatever --replicas says.
+const leversOfOne: Record<string, string> = { ...levers, events: 'fewer --years', rollups: 'fewer --years' }
 const most = 3
 
-export function listDrivers(demand: Demand, basis: Basis, machines: Machine[], disks: Disk[]): Driver[] {
+type Result = { machines: Machine[]; disks: Disk[]; isOne: boolean }
+
+export function listDrivers(demand: Demand, basis: Basis, { machines, disks, isOne }: Result): Driver[] {
   const cores = machines.map(({ role, machines, cores, from }) => ({ name: role, size: machines * cores, from }))
-  const stored = disks.map(({ name, bytes, from }) => ({ name, size: bytes, from }))
+  const stored = disks.map(({ name, bytes, bytesPerCopy, from }) => {
+    // A log of the default size stays as large with fewer --log-days.
+    const isFixed = name === 'event log' && bytesPerCopy === leastLogBytes
+    return { name, size: bytes, change: isFixed ? undefined : (isOne ? leversOfOne : levers)[name], from }
+  })
   const traffic = demand.clicksPerDay * 30 * basis.trafficBytes.value
   return [
-    ...rank(stored).map(({ name, size, share, from }) => ({
+    ...rank(stored).map(({ name, size, share, change, from }) => ({
       name: `disk for ${name}`,
       amount: formatBytes(size),
       share,
-      change: levers[name],
+      change,
       from,
     })),
-    ...(machines.length > 1 ? rank(cores) : []).map(({ name, size, share, from }) => ({
+    ...(!isOne ? rank(cores) : []).map(({ name, size, share, from }) => ({
       name: `cores for ${name}`,
       amount: shorten(size),
       share,

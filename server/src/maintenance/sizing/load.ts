@@ -1,7 +1,7 @@
 import { type Basis, type FactName, measuredCores } from './basis.ts'
 import type { Demand } from './demand.ts'
 
-/** Work at the peak that costs cores: how often a second, and what each costs in core seconds. */
+/** Work at the peak that costs cores: what it is, in the singular, how often a second, and what each costs in core seconds. */
 export type Work = { name: string; perSecond: number; coreSeconds: number; from: FactName }
 
 /**
@@ -15,28 +15,28 @@ export function listWork(demand: Demand, basis: Basis) {
     perSecond > 0 ? [{ name, perSecond, coreSeconds, from }] : []
   const shared = (from: FactName) => measuredCores / basis[from].value
   const micro = (from: FactName) => basis[from].value / 1e6
-  const leads = (from: FactName) => work('conversions', peak(demand.conversionsPerDay), from, basis[from].value / 1e3)
-  const links = work('new links', peak(demand.linksPerDay), 'linksPerSecond', shared('linksPerSecond'))
-  const screens = work('screens', demand.screensPerSecond, 'screenMs', (basis.screenMs.value / 1e3) * measuredCores)
-  const ingest = work('clicks', clicks, 'ingestPerSecond', shared('ingestPerSecond'))
-  const caddy = work('visits', clicks, 'caddyMicroseconds', micro('caddyMicroseconds'))
+  const leads = (from: FactName) => work('conversion', peak(demand.conversionsPerDay), from, basis[from].value / 1e3)
+  const links = work('new link', peak(demand.linksPerDay), 'linksPerSecond', shared('linksPerSecond'))
+  const screens = work('screen', demand.screensPerSecond, 'screenMs', (basis.screenMs.value / 1e3) * measuredCores)
+  const ingest = work('click', clicks, 'ingestPerSecond', shared('ingestPerSecond'))
+  const caddy = work('visit', clicks, 'caddyMicroseconds', micro('caddyMicroseconds'))
   return {
     caddy,
-    redirect: work('clicks', clicks, 'redirectsPerSecond', shared('redirectsPerSecond')),
+    redirect: work('click', clicks, 'redirectsPerSecond', shared('redirectsPerSecond')),
     api: [...links, ...leads('leadApiMs'), ...screens],
     worker: ingest,
-    nats: work('clicks', clicks, 'natsMicroseconds', micro('natsMicroseconds')),
+    nats: work('click', clicks, 'natsMicroseconds', micro('natsMicroseconds')),
     postgresql: [
       ...ingest,
-      ...work('lookups', clicks, 'lookupMicroseconds', micro('lookupMicroseconds')),
+      ...work('lookup', clicks, 'lookupMicroseconds', micro('lookupMicroseconds')),
       ...links,
       ...leads('leadPostgresMs'),
     ],
-    valkey: work('clicks', clicks, 'valkeyMicroseconds', micro('valkeyMicroseconds')),
+    valkey: work('click', clicks, 'valkeyMicroseconds', micro('valkeyMicroseconds')),
     clickhouse: [...ingest, ...screens],
     // Everything on one machine: the pipeline has all roles and engines of a click.
     one: [
-      ...work('clicks', clicks, 'pipelinePerSecond', shared('pipelinePerSecond')),
+      ...work('click', clicks, 'pipelinePerSecond', shared('pipelinePerSecond')),
       ...caddy,
       ...links,
       ...leads('leadApiMs'),

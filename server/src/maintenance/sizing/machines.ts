@@ -1,8 +1,8 @@
 import type { Basis, FactName } from './basis.ts'
 import type { Demand } from './demand.ts'
 import { type Disk, logCopies, postgresCopies, sumBytes } from './disks.ts'
-import { countCores, listWork, type Work } from './load.ts'
-import { shorten } from './quantity.ts'
+import { countCores, listWork } from './load.ts'
+import { formatCount } from './quantity.ts'
 
 export type Machine = {
   role: string
@@ -21,7 +21,7 @@ const roleMemoryGb = 2
 const engineMemoryGb = 4
 const leastMemoryGb = 4
 const clickHouseDiskBytes = 12e12
-const valkeyMemoryGb = 64
+export const mostValkeyGb = 64
 // The shipped limits of all engines, with 0.2 GB of Valkey, fit the least memory.
 const includedValkeyGb = 0.2
 export const oneMachine = { mostCores: 8, mostDiskBytes: 2e12 }
@@ -38,10 +38,12 @@ export function fitsOne(demand: Demand, basis: Basis, disks: Disk[]): boolean {
 export function listMachines(demand: Demand, basis: Basis, disks: Disk[], isOne: boolean): Machine[] {
   const works = listWork(demand, basis)
   const need = (name: keyof typeof works) => countCores(works[name], basis)
-  const valkeyGb = countValkeyGb(works.valkey, basis)
-  const explain = (name: keyof typeof works, extra: FactName[] = []): Pick<Machine, 'why' | 'from'> => ({
+  const valkeyGb = countValkeyGb(demand, basis)
+  const explain = (name: keyof typeof works, extra: FactName[] = [], groups = 1): Pick<Machine, 'why' | 'from'> => ({
     why: works[name]
-      .map(({ name, perSecond, coreSeconds }) => `${shorten(perSecond)} ${name}/s × ${formatCost(coreSeconds)}`)
+      .map(
+        ({ name, perSecond, coreSeconds }) => `${formatCount(perSecond / groups, name)}/s × ${formatCost(coreSeconds)}`,
+      )
       .join(' + '),
     from: [...works[name].map(({ from }) => from), ...extra, 'busy'],
   })
@@ -68,7 +70,8 @@ export function listMachines(demand: Demand, basis: Basis, disks: Disk[], isOne:
   const engine = (name: string, of: keyof typeof works, groups: number, copies: number, bytes: number): Machine => {
     const cores = even(need(of) / groups, engineCores.least)
     const diskBytes = Math.ceil(bytes / groups)
-    return { role: name, machines: groups * copies, cores, memoryGb: cores * engineMemoryGb, diskBytes, ...explain(of) }
+    const memoryGb = cores * engineMemoryGb
+    return { role: name, machines: groups * copies, cores, memoryGb, diskBytes, ...explain(of, [], groups) }
   }
   const eventBytes = sumBytes(disks, ({ on }) => on === 'ClickHouse')
   const logBytes = sumBytes(disks, ({ on }) => on === 'NATS')
@@ -83,7 +86,6 @@ export function listMachines(demand: Demand, basis: Basis, disks: Disk[], isOne:
   const postgresql = engine('PostgreSQL', 'postgresql', postgresGroups, postgresCopies, linkBytes)
   const conversionBytes = sumBytes(disks, ({ name }) => name === 'conversions')
   const logGroups = Math.max(1, Math.ceil(need('nats') / engineCores.most))
-  const valkeyGroups = Math.ceil(valkeyGb / valkeyMemoryGb)
   return [
     role('Caddy', inRegion('caddy'), 'caddy'),
     role('redirect', inRegion('redirect'), 'redirect'),
@@ -95,9 +97,11 @@ export function listMachines(demand: Demand, basis: Basis, disks: Disk[], isOne:
       ? [{ ...postgresql, role: 'PostgreSQL for links', machines: (postgresGroups - 1) * postgresCopies }]
       : []),
     {
-      ...engine('Valkey', 'valkey', valkeyGroups, 2, 0),
-      cores: even(need('valkey') / valkeyGroups, 2),
-      memoryGb: even(valkeyGb / valkeyGroups, leastMemoryGb),
+      role: 'Valkey',
+      machines: Math.max(2, regions),
+      cores: even(need('valkey'), 2),
+      memoryGb: even(valkeyGb, leastMemoryGb),
+      diskBytes: 0,
       ...explain('valkey', ['visitBytes', 'visitSeconds']),
     },
     engine('ClickHouse', 'clickhouse', shards, replicas, eventBytes),
@@ -105,8 +109,8 @@ export function listMachines(demand: Demand, basis: Basis, disks: Disk[], isOne:
 }
 
 /** Memory for the visits that Valkey remembers, if the peak lasts that long. */
-function countValkeyGb(clicks: Work[], basis: Basis): number {
-  const perSecond = clicks[0]?.perSecond ?? 0
+export function countValkeyGb(demand: Demand, basis: Basis): number {
+  const perSecond = listWork(demand, basis).valkey[0]?.perSecond ?? 0
   return (perSecond * basis.visitSeconds.value * basis.visitBytes.value * basis.spareDisk.value) / 1e9
 }
 
