@@ -29,6 +29,8 @@ LABEL org.opencontainers.image.title="Tributary" \
   org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production \
   NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512" \
+  MALLOC_ARENA_MAX=2 \
+  MALLOC_TRIM_THRESHOLD_=131072 \
   HOST=0.0.0.0 \
   SPOOL_DIRECTORY=/var/lib/tributary/spool
 WORKDIR /app

@@ -43,6 +43,8 @@ require_docker() {
 
 write_settings() {
   (umask 077 && touch $file)
+  # Only in a new installation: a worker of an earlier release could not read these clicks.
+  if [ ! -s $file ]; then keep_setting $file CLICK_LOG_FORMAT binary; fi
   keep_setting $file SHORT_DOMAIN "$domain"
   keep_setting $file API_HOST "api.$domain"
   keep_setting $file CADDY_TLS "$email"

@@ -67,6 +67,8 @@ add_user() {
 write_settings() {
   install -d -m 750 -g tributary /etc/tributary
   if [ ! -e $settings ]; then install -m 640 -g tributary /dev/null $settings; fi
+  # Only in a new installation: a worker of an earlier release could not read these clicks.
+  if [ ! -s $settings ]; then keep_setting $settings CLICK_LOG_FORMAT binary; fi
   keep_setting $settings SHORT_DOMAIN "$domain"
   keep_setting $settings API_URL "https://api.$domain"
   keep_setting $settings DOMAIN_CNAME "$domain"

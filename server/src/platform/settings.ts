@@ -256,7 +256,7 @@ export const settings = {
     type: z.enum(['json', 'binary']),
     default: 'json',
     description:
-      'How redirects write clicks to NATS. `binary` is smaller and costs less CPU time; workers of 0.1 cannot read it.',
+      'How redirects write clicks to NATS. `binary` is smaller and costs less CPU time. New installations by the installers set it; in others, set it when no worker of 0.1 is left.',
   },
   CLICKS_PER_ADDRESS_PER_SECOND: {
     type: count,
@@ -639,7 +639,7 @@ export const settings = {
     type: z.coerce.number().int().min(0),
     default: '0',
     description:
-      'Time after SIGTERM during which `/healthz` is 503 and requests are still served, so that a load balancer sends them elsewhere. Set it to 6000 behind several servers.',
+      'Time after SIGTERM during which `/healthz` is 503 and requests are still served, so that a load balancer sends them elsewhere. Set it to 6000 if several servers are behind a load balancer.',
   },
   SHUTDOWN_GRACE_MS: { type: count, default: '8000', description: 'Maximum wait for running requests at shutdown.' },
 } as const satisfies Record<string, Setting>
