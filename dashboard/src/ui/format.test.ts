@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  formatBytes,
   formatClock,
   formatDay,
   formatExactTime,
@@ -12,6 +13,12 @@ import {
 test('the region of the browser is used when it speaks the language of the page', () => {
   expect(regionalLocale('en', ['de-DE', 'en-GB'])).toBe('en-GB')
   expect(regionalLocale('de', ['en-GB'])).toBe('de')
+})
+
+test('bytes have a unit that people read', () => {
+  expect([0, 1, 999, 1_000, 12_400_000, 5e15].map((bytes) => formatBytes(bytes, 'en'))).toEqual([
+    ...['0 bytes', '1 byte', '999 bytes', '1 kB', '12.4 MB', '5,000 TB'],
+  ])
 })
 
 test('large numbers are short', () => {

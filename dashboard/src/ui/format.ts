@@ -30,6 +30,15 @@ export function formatShort(value: number, locale: string): string {
   return numbers(locale, { notation: 'compact', maximumFractionDigits: 1 }).format(value)
 }
 
+/** Bytes in their largest unit: 12.4 MB. */
+export function formatBytes(bytes: number, locale: string): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  const unitDisplay = power === 0 ? 'long' : 'short'
+  const format = numbers(locale, { style: 'unit', unit: units[power], unitDisplay, maximumFractionDigits: 1 })
+  return format.format(bytes / 1_000 ** power)
+}
+
 /** An amount in the smallest unit of its currency. */
 export function formatMoney(amount: number, currency: string, locale: string): string {
   const format = numbers(locale, { style: 'currency', currency })

@@ -59,16 +59,20 @@ export function FiguresBar({ now, before, isStale, chosen, onChoose, format, sho
 /** How a figure relates to the one before it. */
 function Rate({ measure, count, money }: { measure: Measure; count: Counts; money(value: number): string }) {
   const { i18n } = useLingui()
-  const percent = (part: number, whole: number) =>
-    i18n.number(whole === 0 ? 0 : part / whole, { style: 'percent', maximumFractionDigits: 1 })
-  if (measure === 'leads') return <Trans>{percent(count.leads, count.clicks)} of clicks</Trans>
+  if (measure === 'leads') {
+    if (count.clicks === 0) return null
+    return (
+      <Trans>{i18n.number(count.leads / count.clicks, { style: 'percent', maximumFractionDigits: 1 })} of clicks</Trans>
+    )
+  }
   if (measure === 'sales') {
     if (count.leads === 0) return null
     // No share: customers buy again.
     return <Trans>{i18n.number(count.sales / count.leads, { maximumFractionDigits: 2 })} per lead</Trans>
   }
   if (measure === 'saleAmount') {
-    return <Trans>{money(count.clicks === 0 ? 0 : Math.round(count.saleAmount / count.clicks))} a click</Trans>
+    if (count.clicks === 0) return null
+    return <Trans>{money(Math.round(count.saleAmount / count.clicks))} a click</Trans>
   }
   return null
 }

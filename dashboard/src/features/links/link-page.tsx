@@ -136,25 +136,25 @@ function Figures({ link }: { link: Link }) {
       'clicks',
       <Trans key="n">Clicks</Trans>,
       <Count key="v" value={counts.clicks} />,
-      <Count key="a" value={link.clicks} />,
+      link.clicks > 0 && <Count key="a" value={link.clicks} />,
     ],
     [
       'leads',
       <Trans key="n">Leads</Trans>,
       <Count key="v" value={counts.leads} />,
-      <Count key="a" value={link.leads} />,
+      link.leads > 0 && <Count key="a" value={link.leads} />,
     ],
     [
       'sales',
       <Trans key="n">Sales</Trans>,
       <Count key="v" value={counts.sales} />,
-      <Count key="a" value={link.sales} />,
+      link.sales > 0 && <Count key="a" value={link.sales} />,
     ],
     [
       'revenue',
       <Trans key="n">Revenue</Trans>,
       <Money key="v" amount={counts.saleAmount} currency={currency} />,
-      <Money key="a" amount={link.saleAmount} currency={currency} />,
+      link.saleAmount > 0 && <Money key="a" amount={link.saleAmount} currency={currency} />,
     ],
   ]
   return (
@@ -166,7 +166,7 @@ function Figures({ link }: { link: Link }) {
             <dt className="text-sm text-muted">{name}</dt>
             <dd>
               <div className="text-lg">{value}</div>
-              {seesAnalytics && (
+              {seesAnalytics && allTime && (
                 <div className="text-xs text-muted">
                   <Trans>{allTime} in all</Trans>
                 </div>

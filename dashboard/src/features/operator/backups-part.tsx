@@ -1,8 +1,9 @@
 import { Trans } from '@lingui/react/macro'
 import type { OperatorStatus } from '@tributary/contract/operator'
 import { Time, useLocale } from '../../ui/figures.tsx'
+import { formatBytes } from '../../ui/format.ts'
 import { CheckGroup, CheckRow, Command } from './check-row.tsx'
-import { formatBytes, formatDuration } from './duration.ts'
+import { formatDuration } from './duration.ts'
 import { localZone } from './local-zone.ts'
 
 type Backups = OperatorStatus['backups']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatBytes, formatDuration } from './duration.ts'
+import { formatDuration } from './duration.ts'
 
 test.each([
   [0, '0 seconds'],
@@ -10,13 +10,4 @@ test.each([
   [200_000, '2 days'],
 ])('%d seconds are %s', (seconds, text) => {
   expect(formatDuration(seconds, 'en')).toBe(text)
-})
-
-test.each([
-  [0, '0 byte'],
-  [999, '999 byte'],
-  [203_400_000, '203.4 MB'],
-  [5e15, '5,000 TB'],
-])('%d bytes are %s', (bytes, text) => {
-  expect(formatBytes(bytes, 'en')).toBe(text)
 })

@@ -2,9 +2,9 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useLocale } from '../../ui/figures.tsx'
-import { formatNumber } from '../../ui/format.ts'
+import { formatBytes, formatNumber } from '../../ui/format.ts'
 import { Panel } from '../../ui/page.tsx'
-import { formatBytes, type Usage, type UsageNoun, usageNouns, usageState, usedPercent } from './usage.ts'
+import { type Usage, type UsageNoun, usageNouns, usageState, usedPercent } from './usage.ts'
 
 const names: Record<UsageNoun, MessageDescriptor> = {
   links: msg`Links`,

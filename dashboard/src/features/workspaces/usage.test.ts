@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatBytes, usageNouns, usageState, usedPercent } from './usage.ts'
+import { usageNouns, usageState, usedPercent } from './usage.ts'
 
 test('a share never exceeds its limit, and a limit of zero is used up', () => {
   expect(usedPercent({ used: 25, limit: 100 })).toBe(25)
@@ -10,12 +10,6 @@ test('a share never exceeds its limit, and a limit of zero is used up', () => {
 
 test('four fifths of a limit are high, and all of it is full', () => {
   expect([undefined, 79, 80, 99.9, 100].map(usageState)).toEqual(['low', 'low', 'high', 'high', 'full'])
-})
-
-test('bytes have a unit that people read', () => {
-  expect([0, 999, 1_000, 12_400_000, 5_000_000_000_000].map((bytes) => formatBytes(bytes, 'en'))).toEqual([
-    ...['0 byte', '999 byte', '1 kB', '12.4 MB', '5,000 GB'],
-  ])
 })
 
 test('each noun has one row', () => {

@@ -28,12 +28,3 @@ export function usageState(percent: number | undefined): 'low' | 'high' | 'full'
   if (percent === undefined || percent < 80) return 'low'
   return percent < 100 ? 'high' : 'full'
 }
-
-/** Bytes in a unit that people read: 12.4 MB. */
-export function formatBytes(bytes: number, locale: string): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
-  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  const unit = units[power] ?? 'byte'
-  const format = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 } as const
-  return new Intl.NumberFormat(locale, format).format(bytes / 1_000 ** power)
-}
