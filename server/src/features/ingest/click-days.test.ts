@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { buildConversionLink } from '../../../test/build.ts'
 import { createDatabases, openOwnDatabase } from '../../../test/own-database.ts'
 import type { RawClick } from '../redirect/messages.ts'
@@ -16,6 +16,7 @@ await claim(platform, holder)
 
 vi.useFakeTimers({ toFake: ['Date'] })
 afterEach(() => void vi.setSystemTime(new Date(midday)))
+afterAll(() => void vi.useRealTimers())
 const dayMs = 86_400_000
 const midday = Date.parse('2026-05-10T12:00:00Z')
 /** Today plus some days, at a UTC hour. */
