@@ -21,6 +21,13 @@ export async function judge(
   const demand = (isMet: boolean, problem: string) => void (isMet || problems.push(problem))
   const { sent, passed, failed, busy } = totalCount(tally)
   demand(failed === 0, `${failed} requests got a 5xx or no response in time`)
+  // Visits need no key, so they alone would always be enough.
+  const { visit: _, socket: __, ...calls } = tally.counts
+  const api = totalCount({ counts: calls, failures: [] })
+  demand(
+    api.passed >= api.sent / 2,
+    `only ${api.passed} of ${api.sent} calls of the API passed authentication and limits`,
+  )
   demand(restarts.length === 0, `restarted: ${restarts.map(({ role }) => role).join(', ')}`)
   for (const [minute, memory] of minutes.entries()) {
     for (const [role, most] of Object.entries(mostMegabytes))

@@ -99,6 +99,7 @@ function formatTarget(path: string, { params, query }: Sent, random: Random): st
     `${target}%`,
     `${target}/..`,
     `${target}?%ff%fe`,
+    `${target}?${'%FF&'.repeat(20_000)}`,
     `${target}#a`,
     target.toUpperCase(),
   ])

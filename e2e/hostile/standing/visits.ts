@@ -107,7 +107,8 @@ function makePath(random: Random, linkKeys: string[]): string {
 
 function makeQuery(random: Random): string {
   if (random.chance(0.5)) return ''
-  if (random.chance(0.03)) return `?${'a=b&'.repeat(random.pick([100, 1_000, 2_000]))}`
+  if (random.chance(0.03))
+    return `?${random.pick(['a=b&', '%FF&', '%41=%FF+&']).repeat(random.pick([100, 1_000, 1_500]))}`
   return `?${Array.from({ length: random.below(5) }, () => random.pick(parameters)).join('&')}`
 }
 
