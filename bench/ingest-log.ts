@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { openClickBody } from '../server/src/features/redirect/click-body.ts'
 import { clicksSubject, type RawClick } from '../server/src/features/redirect/messages.ts'
 import { chunks } from '../server/src/platform/batches.ts'
 import { sleep } from '../server/src/platform/clock.ts'
@@ -30,7 +31,11 @@ export async function ingestAll(
   const worker = await startServer({ ...environment, ROLES: 'worker' })
   using publisher = openPublisher(platform.nats, 30_000)
   const subject = clicksSubject(partition)
-  const publish = (body: unknown) => publisher.publish({ subject, id: randomUUID(), body: JSON.stringify(body) })
+  const publish = (clicks: RawClick[] = []) => {
+    const body = openClickBody(platform.config.CLICK_LOG_FORMAT)
+    for (const click of clicks) body.add(click)
+    return publisher.publish({ subject, id: randomUUID(), body: body.finish() })
+  }
   const started = await readStored()
   await publish(first)
   while ((await readStored()) === started) await sleep(20)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { freePort } from '../engines/port.ts'
 import { eventStream } from '../server/src/platform/nats.ts'
@@ -16,6 +17,7 @@ import { failWhenMissed, middle } from './table.ts'
  * default installation, whose worker stores the clicks meanwhile, and for its answers at a steady rate.
  */
 const connections = 64
+const cores = String(availableParallelism())
 const [seconds = 6] = readArguments().map(Number)
 const rounds = 5
 const steadyPerSecond = 1_000
@@ -38,8 +40,8 @@ try {
   await measureBesideBare({
     ack: await startRedirect({}),
     async: await startRedirect({ CLICK_DURABILITY: 'async' }),
-    'ack, binary': await startRedirect({ CLICK_LOG_FORMAT: 'binary' }),
-    'async, binary': await startRedirect({ CLICK_DURABILITY: 'async', CLICK_LOG_FORMAT: 'binary' }),
+    'ack, a process per core': await startRedirect({ REDIRECT_PROCESSES: cores }),
+    'async, a process per core': await startRedirect({ CLICK_DURABILITY: 'async', REDIRECT_PROCESSES: cores }),
   })
   await emptyLog()
   // An empty value gives the default number of redirect processes.

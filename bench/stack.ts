@@ -30,6 +30,8 @@ export async function openBench(overrides: Record<string, string> = {}): Promise
     ...engines.urls,
     ENVIRONMENT: 'development',
     ...newSecrets(),
+    // As the installers write it.
+    CLICK_LOG_FORMAT: 'binary',
     SPOOL_DIRECTORY: spool,
     ...overrides,
   }
