@@ -16,14 +16,18 @@ import {
   readConversionClicks,
 } from './customers.ts'
 import type { ConversionClickRow, WholeClickRow } from './customers-store.ts'
+import {
+  type DeletedClick,
+  type DeletedRows,
+  deleteClicks as deleteStoredClicks,
+  deleteConversion as deleteStoredConversion,
+} from './deletion.ts'
 import { isRetained, stampExpiry } from './expiry.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
 import {
   addMissing,
   type ClickDayRow,
   type ConversionTable,
-  deleteClickRows,
-  deleteRows,
   insertClicks,
   insertEvents,
   insertLinkAttributes,
@@ -56,6 +60,8 @@ export type ClickDay = ClickDayRow
 export type WholeClick = WholeClickRow
 export type ConversionClick = ConversionClickRow
 export type LocatedClick = Located
+export type LeavingRows = DeletedRows
+export type RemovedClick = DeletedClick
 type NotAttributed = { attribution: string }
 type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
 /** Event tables for other features to read; only this feature writes to them. */
@@ -131,40 +137,14 @@ export async function appendMissingConversions(platform: Engines, { leads, sales
   )
 }
 
-/** Deletes a lead, sale or refund; a lead with a quantity has several rows. Call it only while inserts are locked. */
-export async function deleteConversion(
-  platform: Pick<Platform, 'clickhouse' | 'config'>,
-  kind: 'leads' | 'sales',
-  conversion: { workspaceId: string; id: string; at: number },
-): Promise<boolean> {
-  const cluster = platform.config.CLICKHOUSE_CLUSTER
-  return deleteRows(platform.clickhouse, cluster, kind === 'leads' ? 'lead_events' : 'sale_events', conversion)
+/** Deletes a lead, sale or refund. Call it only while inserts are locked. */
+export function deleteConversion(...input: Parameters<typeof deleteStoredConversion>): Promise<void> {
+  return deleteStoredConversion(...input)
 }
 
-/** A click to delete: only rows stored at or after `since`, so that rows of an earlier message stay. */
-export type RemovedClick = { workspaceId: string; id: string; at: number; isBot: boolean; since: number }
-
-/** Deletes clicks of a workspace; false when none is stored. Only the worker that owns their partition may call it. */
-export async function deleteClicks(
-  { clickhouse, config }: Pick<Platform, 'clickhouse' | 'config'>,
-  workspaceId: string,
-  clicks: RemovedClick[],
-): Promise<boolean> {
-  let isDeleted = false
-  for (const some of chunks(clicks, visitsAtOnce)) {
-    const times = some.map(({ at }) => at)
-    const { bots = [], people = [] } = Object.groupBy(some, ({ isBot }) => (isBot ? 'bots' : 'people'))
-    const isSome = await deleteClickRows(clickhouse, config.CLICKHOUSE_CLUSTER, {
-      workspaceId,
-      people: people.map(({ id }) => id),
-      bots: bots.map(({ id }) => id),
-      from: Math.min(...times),
-      to: Math.max(...times),
-      since: Math.min(...some.map(({ since }) => since)),
-    })
-    isDeleted ||= isSome
-  }
-  return isDeleted
+/** Deletes clicks of a workspace. Only the worker that owns their partition may call it. */
+export function deleteClicks(...input: Parameters<typeof deleteStoredClicks>): Promise<void> {
+  return deleteStoredClicks(...input)
 }
 
 /** Inserts missing leads and sales that have not expired; returns how many. Call it only while inserts are locked. */

@@ -234,41 +234,60 @@ FROM (SELECT * FROM link_attributes FINAL WHERE workspace_id = {workspaceId:Stri
   })
 }
 
-/** Deletes the rows of a lead or sale on all replicas before it returns; false when there is no row. */
+/** Event rows that match a condition. Its parameters are `workspaceId` and those whose names begin with `row`. */
+export type RowSelection = {
+  table: 'click_events' | ConversionTable
+  condition: string
+  values: { workspaceId: string } & Record<`row${string}`, unknown>
+}
+
+/** The rows of a lead or sale: a lead with a quantity has several. */
+export function selectConversionRows(
+  table: ConversionTable,
+  { workspaceId, id, at }: { workspaceId: string; id: string; at: number },
+): RowSelection {
+  const condition = `workspace_id = {workspaceId:String} AND timestamp = ${moment('rowAt')}
+  AND (id = {rowId:String} OR startsWith(id, concat({rowId:String}, '_')))`
+  return { table, condition, values: { workspaceId, rowId: id, rowAt: at } }
+}
+
+/** Clicks by id, stored at or after `since`. */
+export function selectClickRows(clicks: {
+  workspaceId: string
+  people: string[]
+  bots: string[]
+  from: number
+  to: number
+  since: number
+}): RowSelection {
+  const { workspaceId, people, bots, from, to, since } = clicks
+  const condition = `workspace_id = {workspaceId:String} AND timestamp BETWEEN ${moment('rowFrom')} AND ${moment('rowTo')}
+  AND stored_at >= ${moment('rowSince')}
+  AND has(if(bot = '', {rowPeople:Array(String)}, {rowBots:Array(String)}), base64URLEncode(id))`
+  const values = { workspaceId, rowPeople: people, rowBots: bots, rowFrom: from, rowTo: to, rowSince: since }
+  return { table: 'click_events', condition, values }
+}
+
+export async function hasRows(clickhouse: ClickHouse, { table, condition, values }: RowSelection): Promise<boolean> {
+  const rows = await query<{ found: number }>(
+    clickhouse,
+    `SELECT 1 AS found FROM ${table} WHERE ${condition} LIMIT 1`,
+    values,
+  )
+  return rows.length > 0
+}
+
+/** Deletes the rows on all replicas before it returns. */
 export async function deleteRows(
   clickhouse: ClickHouse,
   cluster: string | undefined,
-  table: ConversionTable,
-  values: { workspaceId: string; id: string; at: number },
-): Promise<boolean> {
-  const where = `workspace_id = {workspaceId:String} AND timestamp = ${moment('at')}
-  AND (id = {id:String} OR startsWith(id, concat({id:String}, '_')))`
-  const [row] = await query<{ id: string }>(clickhouse, `SELECT id FROM ${table} WHERE ${where} LIMIT 1`, values)
-  if (!row) return false
-  const statement = `ALTER TABLE ${cluster ? `${table}_local ON CLUSTER '${cluster}'` : table} DELETE WHERE ${where}`
-  await clickhouse.command({ query: statement, query_params: values, clickhouse_settings: { mutations_sync: '2' } })
-  return true
-}
-
-/** Deletes clicks stored at or after `since` on all replicas before it returns; false when there is no row. */
-export async function deleteClickRows(
-  clickhouse: ClickHouse,
-  cluster: string | undefined,
-  values: { workspaceId: string; people: string[]; bots: string[]; from: number; to: number; since: number },
-): Promise<boolean> {
-  const where = `workspace_id = {workspaceId:String} AND timestamp BETWEEN ${moment('from')} AND ${moment('to')}
-  AND stored_at >= ${moment('since')}
-  AND has(if(bot = '', {people:Array(String)}, {bots:Array(String)}), base64URLEncode(id))`
-  const statement = `SELECT base64URLEncode(id) AS id_text FROM click_events WHERE ${where} LIMIT 1`
-  const [row] = await query<{ id_text: string }>(clickhouse, statement, values)
-  if (!row) return false
-  const table = cluster ? `click_events_local ON CLUSTER '${cluster}'` : 'click_events'
+  { table, condition, values }: RowSelection,
+): Promise<void> {
   await clickhouse.command({
-    query: `ALTER TABLE ${table} DELETE WHERE ${where}`,
+    query: `ALTER TABLE ${cluster ? `${table}_local ON CLUSTER '${cluster}'` : table} DELETE WHERE ${condition}`,
     query_params: values,
     clickhouse_settings: { mutations_sync: '2' },
   })
-  return true
 }
 
 async function insertAtOnce(clickhouse: ClickHouse, table: string, columns: string[], values: object[]): Promise<void> {

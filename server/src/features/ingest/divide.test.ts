@@ -208,7 +208,17 @@ test('wherever refused clicks are and workers die, all other clicks are stored a
       expect([...(await differences(first)), ...(await differences(second))]).toEqual([])
       expect(await countLetters(partition)).toBe(count('poison', 'uncountable'))
     }),
-    { numRuns: 4, endOnFailure: true },
+    // In the example, a worker dies between deleting a refused row and correcting its rollups.
+    {
+      numRuns: 4,
+      endOnFailure: true,
+      examples: [
+        [
+          ['other link', 'other link', 'uncountable', 'bot', 'bot'],
+          [42, 32, 46],
+        ],
+      ],
+    },
   )
 })
 

@@ -8,6 +8,7 @@ import {
   appendMissingConversions,
   deleteClicks,
   deleteConversion,
+  type LeavingRows,
   lockOutConversions,
   type NewClick,
   type NewConversions,
@@ -181,12 +182,11 @@ async function withoutVisit(platform: Reading, clicks: NewClick[]): Promise<NewC
   return clicks.filter(({ id_text, bot, timestamp }) => !stored.has(`${id_text} ${bot !== ''} ${timestamp}`))
 }
 
-/** Deletes clicks that must be neither stored nor counted, and corrects the rollups. */
+/** Deletes clicks that must be neither stored nor counted. Corrects the rollups first: see `deleteClicks`. */
 export async function removeClicks(platform: Engines, clicks: RemovedClick[]): Promise<void> {
   for (const [workspaceId, mine] of Map.groupBy(clicks, ({ workspaceId }) => workspaceId)) {
-    if (!(await deleteClicks(platform, workspaceId, mine))) continue
     const days = mine.map(({ at }) => ({ workspace_id: workspaceId, timestamp: at }))
-    await repairDays(platform, days, ['clicks'])
+    await deleteClicks(platform, workspaceId, mine, (without) => repairDays(platform, days, ['clicks'], without))
   }
 }
 
@@ -199,22 +199,27 @@ export async function appendConversionsAgain(platform: Engines, rows: NewConvers
   await repairDays(platform, [...rows.leads, ...rows.sales], ['leads', 'sales'])
 }
 
-/** Deletes a lead, sale or refund, and corrects the rollups. */
+/** Deletes a lead, sale or refund. Corrects the rollups first: see `deleteConversion`. */
 export async function removeConversions(
   platform: Engines & Pick<Platform, 'config'>,
   kind: 'leads' | 'sales',
   conversion: { workspaceId: string; id: string; at: number },
 ): Promise<void> {
   await lockOutConversions(platform)
-  if (!(await deleteConversion(platform, kind, conversion))) return
-  await repairDays(platform, [{ workspace_id: conversion.workspaceId, timestamp: conversion.at }], [kind])
+  const day = { workspace_id: conversion.workspaceId, timestamp: conversion.at }
+  await deleteConversion(platform, kind, conversion, (without) => repairDays(platform, [day], [kind], without))
 }
 
-async function repairDays(platform: Reading, rows: { workspace_id: string; timestamp: number }[], of: Source[]) {
+async function repairDays(
+  platform: Reading,
+  rows: { workspace_id: string; timestamp: number }[],
+  of: Source[],
+  without?: LeavingRows,
+): Promise<void> {
   const workspaceIds = [...new Set(rows.map(({ workspace_id }) => workspace_id))]
   const days = [...new Set(rows.map(({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10)))].sort()
   for (const [month, [from]] of Map.groupBy(days, (day) => `${day.slice(0, 7)}-01`))
-    await repairRollups(platform, { workspaceIds, month, from }, of)
+    await repairRollups(platform, { workspaceIds, month, from, without }, of)
 }
 
 export type LinkPeople = { workspaceId: string; linkNumber: bigint; rows: number; doubled: number; last: Date }

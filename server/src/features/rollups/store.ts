@@ -7,10 +7,17 @@ import {
   query,
 } from '../../platform/clickhouse.ts'
 import type { AllWorkspacesDb } from '../../platform/postgres.ts'
+import type { LeavingRows } from '../event-storage/service.ts'
 import { type Count, foldedName, isMonthly, type Sum, sources, summing, urlDimensions } from './sums.ts'
 
 /** A month (its first day), its days from `from` on, and the workspaces to include; all when none is given. */
-export type RollupRange = Mine & { month: string; from?: string; starts?: Starts }
+export type RollupRange = Mine & {
+  month: string
+  from?: string
+  starts?: Starts
+  /** Event rows that are not counted, because they are about to be deleted. */
+  without?: LeavingRows
+}
 /** The first complete days of rollups that were added later; earlier days are not compared. */
 export type Starts = { linkDays: string; urls: string; months: string }
 type Mine = { workspaceId?: string; workspaceIds?: string[] }
@@ -56,6 +63,7 @@ WHERE pair.2 != 0 GROUP BY workspace_id, counted ORDER BY workspace_id, counted`
 
 /** Corrects a rollup: adds missing and subtracts surplus counts. Event inserts must be locked meanwhile. */
 export async function repairRollup(clickhouse: AllWorkspacesClickHouse, sum: Sum, range: RollupRange): Promise<void> {
+  const { without, ...values } = range
   const { rollup } = sum
   const { key, counts } = summing(sum)
   const columns = [key, ...Object.keys(counts), 'expires_on']
@@ -63,7 +71,7 @@ export async function repairRollup(clickhouse: AllWorkspacesClickHouse, sum: Sum
   await clickhouse.command({
     query: `INSERT INTO ${rollup} (${[...columns, ...retention].join(', ')})
 SELECT ${[...columns, ...retention.map((column) => `expires_on AS ${column}`)].join(', ')} FROM (${differencesFragment(sum, range)})`,
-    query_params: range,
+    query_params: { ...values, ...without?.values },
     clickhouse_settings: { ...atOnce, distributed_product_mode: 'local' },
   })
 }
@@ -73,12 +81,13 @@ function differencesFragment(sum: Sum, range: RollupRange): string {
   const names = Object.keys(counts)
   const ofRows = Object.entries(counts).map(([name, count]) => `toInt128(${count}) AS ${name}`)
   const from = range.from === undefined || isMonthly(sum.rollup) ? undefined : range.from
+  const leaving = range.without?.table === table ? `AND NOT (${range.without.condition})` : ''
   const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
     ${from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
   return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
   SELECT ${[key, ...names.map((name) => `sum(${name}) AS ${name}`)].join(', ')}, min(expires_on) AS expires FROM (
     SELECT ${[keyExpression, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
-    FROM ${table} AS event ${join} WHERE ${within(day)} GROUP BY ${key}
+    FROM ${table} AS event ${join} WHERE ${within(day)} ${leaving} GROUP BY ${key}
     UNION ALL
     SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
   ) GROUP BY ${key}
