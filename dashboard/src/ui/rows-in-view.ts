@@ -4,7 +4,7 @@ type View = { scrolled: number; viewHeight: number; rowHeight: number; count: nu
 
 const extra = 6
 /** So many rows come into the page at once: drawing costs more per time than per row. */
-const step = 2
+const step = 4
 
 /** The indexes of the rows in view, and of a few on both sides; of the first few if none is in view yet. All rows have the same height. */
 export function rowsInView({ scrolled, viewHeight, rowHeight, count }: View): number[] {
