@@ -1,5 +1,5 @@
 import { defineCommand } from 'citty'
-import { type Config, ConfigError, configSummary, readConfig } from '../platform/config.ts'
+import { type Config, ConfigError, configSummary, countRedirectProcesses, readConfig } from '../platform/config.ts'
 import { type Log, openLog } from '../platform/log.ts'
 import { refusedSettingsCode } from '../platform/supervisor.ts'
 import { reportProblems } from './run.ts'
@@ -40,8 +40,8 @@ async function serveUntilStopped(): Promise<void> {
   }
 }
 
-function isSupervised({ ROLES, REDIRECT_PROCESSES }: Config): boolean {
-  return ROLES.length > 1 || (ROLES.includes('redirect') && REDIRECT_PROCESSES > 1)
+function isSupervised(config: Config): boolean {
+  return config.ROLES.length > 1 || (config.ROLES.includes('redirect') && countRedirectProcesses(config) > 1)
 }
 
 async function startAlone(config: Config, log: Log) {

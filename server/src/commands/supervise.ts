@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Config, environmentWith } from '../platform/config.ts'
+import { type Config, countRedirectProcesses, environmentWith } from '../platform/config.ts'
 import type { Readiness } from '../platform/health.ts'
 import { canSharePort } from '../platform/listen.ts'
 import type { Log } from '../platform/log.ts'
@@ -60,10 +60,11 @@ export async function startSupervised(config: Config, log: Log, environment?: En
 }
 
 async function countRedirects(config: Config, log: Log): Promise<number> {
-  const { HOST, ROLES, REDIRECT_PORT, REDIRECT_PROCESSES } = config
+  const { HOST, ROLES, REDIRECT_PORT } = config
   if (!ROLES.includes('redirect')) return 0
-  if (REDIRECT_PROCESSES === 1 || (await canSharePort(HOST, REDIRECT_PORT))) return REDIRECT_PROCESSES
-  log.warn({ REDIRECT_PROCESSES }, 'this system does not let processes share a port, starting one redirect process')
+  const count = countRedirectProcesses(config)
+  if (count === 1 || (await canSharePort(HOST, REDIRECT_PORT))) return count
+  log.warn({ processes: count }, 'this system does not let processes share a port, starting one redirect process')
   return 1
 }
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, configSummary, readConfig } from './config.ts'
+import { ConfigError, configSummary, countRedirectProcesses, readConfig } from './config.ts'
 import { settings } from './settings.ts'
 
 const needed = {
@@ -13,6 +13,15 @@ const needed = {
   CLICK_ID_KEYS: `1:${'a1'.repeat(32)}`,
   ENCRYPTION_KEYS: `1:${'b2'.repeat(32)}`,
 }
+
+test.each([
+  ['the number that is set', { REDIRECT_PROCESSES: '3' }, 3],
+  ['one for each core of a server that only redirects', { ROLES: 'redirect' }, 4],
+  ['one for every two cores beside other roles', {}, 2],
+])('redirect processes are %s', (_, given, count) => {
+  expect(countRedirectProcesses(readConfig({ ...needed, ...given }), 4)).toBe(count)
+  expect(countRedirectProcesses(readConfig({ ...needed, ...given }), 1)).toBe(count === 3 ? 3 : 1)
+})
 
 test('a missing setting gets its default', () => {
   const { POSTGRES_URL, NATS_URL, CLICKHOUSE_URL, VALKEY_URL } = needed
@@ -32,7 +41,7 @@ test('a missing setting gets its default', () => {
     API_URL: 'http://127.0.0.1:3000',
     SHORT_DOMAIN: 'links.localhost',
     POSTGRES_POOL: undefined,
-    REDIRECT_PROCESSES: Math.max(1, Math.floor(availableParallelism() / 2)),
+    REDIRECT_PROCESSES: undefined,
     API_HEAP_MEGABYTES: 192,
     REDIRECT_HEAP_MEGABYTES: 128,
     WORKER_HEAP_MEGABYTES: 240,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
 import { type Setting, settings } from './settings.ts'
 
@@ -10,6 +11,14 @@ export class ConfigError extends Error {}
 /** Whether the process runs only the redirect role, which works without ClickHouse and starts without NATS. */
 export function servesVisitorsOnly({ ROLES }: Pick<Config, 'ROLES'>): boolean {
   return ROLES.every((role) => role === 'redirect')
+}
+
+/** How many redirect processes share `REDIRECT_PORT`. Beside other roles, they leave half of the cores to those. */
+export function countRedirectProcesses(
+  config: Pick<Config, 'ROLES' | 'REDIRECT_PROCESSES'>,
+  cores = availableParallelism(),
+): number {
+  return config.REDIRECT_PROCESSES ?? Math.max(1, servesVisitorsOnly(config) ? cores : Math.floor(cores / 2))
 }
 
 /** Parses all settings; throws one error that lists every invalid setting. */

@@ -9,13 +9,17 @@ export function memo<V>(
   { maxKeyLength = Number.POSITIVE_INFINITY, ...options }: CacheOptions & { maxKeyLength?: number },
 ): (key: string) => V {
   const known = openByteCache<{ value: V }>(options)
+  // Many calls repeat the key of the call before: every visit through a proxy has its address.
+  let last: { key: string; value: V } | undefined
   return (key) => {
+    if (last?.key === key) return last.value
     if (key.length > maxKeyLength) return compute(key)
     let found = known.get(key)
     if (!found) {
       found = { value: compute(key) }
       known.set(key, found)
     }
+    last = { key, value: found.value }
     return found.value
   }
 }

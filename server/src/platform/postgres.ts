@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql } from 'kysely'
 import pg from 'pg'
-import { type Config, servesVisitorsOnly } from './config.ts'
+import { type Config, countRedirectProcesses, servesVisitorsOnly } from './config.ts'
 import { describeProblem, type Tracing, traced } from './tracing.ts'
 
 /** The database, without table types: each store.ts adds its own with `db.withTables<{ links: LinkRow }>()`. */
@@ -218,14 +218,12 @@ function waitInLine({ waiting }: Slots, waitMs: number): Promise<void> {
 }
 
 /** Limits all redirect processes together to 40 of PostgreSQL's default 100 connections, but at least one each. */
-export function poolSize({
-  POSTGRES_POOL,
-  ROLES,
-  REDIRECT_PROCESSES,
-}: Pick<Config, 'ROLES' | 'REDIRECT_PROCESSES'> & Partial<Pick<Config, 'POSTGRES_POOL'>>): number {
-  if (POSTGRES_POOL !== undefined) return POSTGRES_POOL
-  if (!servesVisitorsOnly({ ROLES })) return 10
-  return Math.max(1, Math.min(5, Math.floor(40 / REDIRECT_PROCESSES)))
+export function poolSize(
+  config: Pick<Config, 'ROLES' | 'REDIRECT_PROCESSES'> & Partial<Pick<Config, 'POSTGRES_POOL'>>,
+): number {
+  if (config.POSTGRES_POOL !== undefined) return config.POSTGRES_POOL
+  if (!servesVisitorsOnly(config)) return 10
+  return Math.max(1, Math.min(5, Math.floor(40 / countRedirectProcesses(config))))
 }
 
 /** Updates a row by workspace and id; returns undefined if it does not exist. */

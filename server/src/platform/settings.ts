@@ -1,5 +1,4 @@
 // This file exceeds the line limit, because it is the only list of settings, from which the docs are generated.
-import { availableParallelism } from 'node:os'
 import { type Plan, plans } from '@tributary/contract/operation'
 import { z } from 'zod'
 import { parseRange } from './client-address.ts'
@@ -16,7 +15,6 @@ const list = z.string().transform((text) =>
 )
 const optional = z.string().transform((text) => text || undefined)
 const heap = z.coerce.number().int().min(16).max(65_536)
-const defaultRedirectProcesses = () => Math.max(1, Math.floor(availableParallelism() / 2))
 const natsAddress = z.url({ protocol: /^(nats|tls)$/ })
 
 /** Wraps a parser; its exception becomes the validation message. */
@@ -90,9 +88,10 @@ export const settings = {
     description: 'Roles that `serve` runs. Several roles run as one supervised process each.',
   },
   REDIRECT_PROCESSES: {
-    type: z.preprocess((text) => text || defaultRedirectProcesses(), z.coerce.number().int().min(1).max(64)),
+    type: z.preprocess((text) => text || undefined, z.coerce.number().int().min(1).max(64).optional()),
     default: '',
-    description: 'Number of redirect processes that share `REDIRECT_PORT`; by default, one per two cores.',
+    description:
+      'Number of redirect processes that share `REDIRECT_PORT`; by default, one per two cores, or one per core of a server with `ROLES=redirect`.',
   },
   API_HEAP_MEGABYTES: {
     type: heap,
