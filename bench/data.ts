@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { sql } from 'kysely'
 import { rollupTables } from '../server/src/features/rollups/service.ts'
 import type { FigureTable } from '../server/src/maintenance/sizing/figures.ts'
@@ -34,7 +35,7 @@ async function makeEvents(): Promise<void> {
   const workspace = await buildWorkspace(bench.platform)
   const first = await makeLinks(workspace)
   const started = performance.now()
-  for (let slice = 0; slice < slices; slice++) {
+  const insert = async (slice: number): Promise<void> => {
     // Each slice is a period of time, so that an insert touches only two or three monthly partitions.
     const [begin, end] = [slice, slice + 1].map((folder) => Math.floor((folder * clicks) / slices)) as [number, number]
     const [from, to] = [slice, slice + 1].map((folder) => until - spanMs + Math.floor((folder * spanMs) / slices)) as [
@@ -48,6 +49,12 @@ async function makeEvents(): Promise<void> {
     const perSecond = Math.round(end / ((performance.now() - started) / 1000))
     if (slice % 5 === 4) console.error(`${end} of ${clicks} clicks, ${perSecond}/s`)
   }
+  // An insert uses one core.
+  const waiting = Array.from({ length: slices }, (_, slice) => slice).values()
+  const insertAll = async () => {
+    for (const slice of waiting) await insert(slice)
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, insertAll))
   const seconds = Math.round((performance.now() - started) / 1000)
   const made = { hot: await linkAt(first + 1n), cold: await linkAt(first + BigInt(links) - 2n) }
   await bench.keep({ workspaceId: workspace.id, key: workspace.key, links: made, until, clicks })
