@@ -26,7 +26,7 @@ const kutt = await startKutt(folder, engines.urls as { POSTGRES_URL: string; VAL
 const workspace = await buildWorkspace(platform)
 const link = await buildLink(platform, workspace, { url: 'https://example.com/landing' })
 const [api, worker, redirect] = await Promise.all(
-  ['api', 'worker', 'redirect'].map((role) => startServer({ ...environment, ROLES: role })),
+  ['api', 'worker', 'redirect'].map((role) => startServer({ ...environment, ROLES: role, REDIRECT_PROCESSES: '' })),
 )
 const ours: Peer = {
   url: redirect?.redirect ?? '',
