@@ -112,8 +112,8 @@ function startAttacker() {
     ...(core !== undefined && { execPath: 'taskset' }),
   })
   const send = (message: ToAttacker) => void child.send(message)
+  const ended = once(child, 'exit').then(([code]) => new Error(`The attacker exited with ${code}`))
   const ask = async (message: 'report' | 'stop'): Promise<Tally> => {
-    const ended = once(child, 'exit').then(([code]) => new Error(`The attacker exited with ${code}`))
     send(message)
     const first = await Promise.race([once(child, 'message'), ended])
     if (first instanceof Error) throw first
