@@ -8,7 +8,7 @@ test('each role gets a process with its heap size, and the redirect REDIRECT_PRO
   const plans = planProcesses(readConfig(settings), 3, { POSTGRES_URL: 'kept' })
   expect(plans.map(({ role, slot, heapMegabytes }) => [role, slot, heapMegabytes])).toEqual([
     ['worker', 0, 99],
-    ['api', 0, 192],
+    ['api', 0, 160],
     ['redirect', 0, 128],
     ['redirect', 1, 128],
     ['redirect', 2, 128],

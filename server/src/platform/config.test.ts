@@ -42,7 +42,7 @@ test('a missing setting gets its default', () => {
     SHORT_DOMAIN: 'links.localhost',
     POSTGRES_POOL: undefined,
     REDIRECT_PROCESSES: undefined,
-    API_HEAP_MEGABYTES: 192,
+    API_HEAP_MEGABYTES: 160,
     REDIRECT_HEAP_MEGABYTES: 128,
     WORKER_HEAP_MEGABYTES: 240,
     POSTGRES_STATEMENT_TIMEOUT_MS: 15_000,

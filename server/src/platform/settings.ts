@@ -95,7 +95,7 @@ export const settings = {
   },
   API_HEAP_MEGABYTES: {
     type: heap,
-    default: '192',
+    default: '160',
     description: 'JavaScript heap of a separate api process.',
   },
   REDIRECT_HEAP_MEGABYTES: { type: heap, default: '128', description: 'JavaScript heap of each redirect process.' },

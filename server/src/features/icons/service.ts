@@ -20,7 +20,7 @@ const maxIconBytes = 131_072
 const maxRedirects = 3
 const maxFetching = 20
 const maxFetchingPerVisitor = 6
-const maxKnownBytes = 16 * 1_048_576
+const maxKnownBytes = 8 * 1_048_576
 const maxAgeSeconds = 86_400
 const defaultMaxAgeSeconds = 600
 

@@ -23,7 +23,7 @@ const rememberFailureMs = 30_000
 const rememberFreshMs = 1_000
 const nothing: Metatags = { title: null, description: null, image: null }
 const maxImageBytes = 1_048_576
-const maxKnownImageBytes = 16_000_000
+const maxKnownImageBytes = 8_000_000
 const noImage: PreviewImage = { image: null }
 
 const openPages = memoByObject((_: Config) =>

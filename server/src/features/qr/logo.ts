@@ -23,7 +23,7 @@ export function openLogos(config: Config): (source: string, visitor: string) => 
   const fetchLanes = lanes({ atOnce: 4, mostWaiting: 20 })
   const decodeLanes = lanes({ atOnce: 1, mostWaiting: 20, pauseFactor: 3, longestPauseMs: 15_000 })
   const cache = openAsyncMemo<LoadedLogo | AppError>({
-    maxBytes: 32 * 1_048_576,
+    maxBytes: 16 * 1_048_576,
     measure: (logo) => (logo instanceof AppError ? 0 : logo.pixels.data.length + logo.png.length),
     ttlMs: (logo) => (logo instanceof AppError ? badForMs : goodForMs),
   })

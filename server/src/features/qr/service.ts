@@ -27,7 +27,7 @@ export function openQrCodes(config: Config): QrCodes {
   const worker = openDrawWorker()
   const drawing = gate(drawnAtOnce, 200)
   const drawLanes = lanes({ atOnce: 1, mostWaiting: 50, pauseFactor: 3, longestPauseMs: 2_000 })
-  const pictures = openAsyncMemo<Picture>({ maxBytes: 32 * 1_048_576, measure: ({ bytes }) => bytes.length })
+  const pictures = openAsyncMemo<Picture>({ maxBytes: 8 * 1_048_576, measure: ({ bytes }) => bytes.length })
   const limited = <R>(visitor: string, work: () => Promise<R>) => drawLanes(visitor, () => drawing(work))
 
   async function prepare(query: QrQuery, format: Format, visitor: string): Promise<[DrawTask, LoadedLogo | undefined]> {
