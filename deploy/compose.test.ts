@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, describe, expect, test } from 'vitest'
 import { projectFolder } from '../engines/programs.ts'
 import { planProcesses } from '../server/src/commands/supervise.ts'
-import { countRedirectProcesses, readConfig } from '../server/src/platform/config.ts'
+import { countVisitorProcesses, readConfig } from '../server/src/platform/config.ts'
 import { poolSize } from '../server/src/platform/postgres.ts'
 import { semiSpaceMegabytes } from '../server/src/platform/supervisor.ts'
 import { openTestPlatform } from '../server/test/stack.ts'
@@ -84,7 +84,7 @@ test('the memory limits of compose.yaml leave a 4 GB server some memory for its 
 test('the heaps of all processes and their overhead fit the memory limit of the server', () => {
   const { mem_limit, environment = {} } = single.services.server ?? {}
   const config = readConfig(environment)
-  const plans = planProcesses(config, countRedirectProcesses(config))
+  const plans = planProcesses(config, countVisitorProcesses(config))
   expect(plans.map(({ role }) => role)).toEqual(['worker', 'api', 'redirect'])
   // Measured memory: 40 MB per process outside the heap, 70 MB for the supervisor, 60 MB of shared program text.
   const megabytes = plans.map(({ heapMegabytes }) => heapMegabytes + 3 * semiSpaceMegabytes + 40)

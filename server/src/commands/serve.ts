@@ -1,5 +1,5 @@
 import { defineCommand } from 'citty'
-import { type Config, ConfigError, configSummary, countRedirectProcesses, readConfig } from '../platform/config.ts'
+import { type Config, ConfigError, configSummary, countVisitorProcesses, readConfig } from '../platform/config.ts'
 import { type Log, openLog } from '../platform/log.ts'
 import { refusedSettingsCode } from '../platform/supervisor.ts'
 import { reportProblems } from './run.ts'
@@ -41,7 +41,7 @@ async function serveUntilStopped(): Promise<void> {
 }
 
 function isSupervised(config: Config): boolean {
-  return config.ROLES.length > 1 || (config.ROLES.includes('redirect') && countRedirectProcesses(config) > 1)
+  return config.ROLES.length > 1 || (config.ROLES.includes('redirect') && countVisitorProcesses(config) > 1)
 }
 
 async function startAlone(config: Config, log: Log) {

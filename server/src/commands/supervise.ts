@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Config, countRedirectProcesses, environmentWith } from '../platform/config.ts'
+import { type Config, countVisitorProcesses, environmentWith } from '../platform/config.ts'
 import type { Readiness } from '../platform/health.ts'
 import { canSharePort } from '../platform/listen.ts'
 import type { Log } from '../platform/log.ts'
@@ -62,7 +62,7 @@ export async function startSupervised(config: Config, log: Log, environment?: En
 async function countRedirects(config: Config, log: Log): Promise<number> {
   const { HOST, ROLES, REDIRECT_PORT } = config
   if (!ROLES.includes('redirect')) return 0
-  const count = countRedirectProcesses(config)
+  const count = countVisitorProcesses(config)
   if (count === 1 || (await canSharePort(HOST, REDIRECT_PORT))) return count
   log.warn({ processes: count }, 'this system does not let processes share a port, starting one redirect process')
   return 1

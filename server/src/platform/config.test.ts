@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, configSummary, countRedirectProcesses, readConfig } from './config.ts'
+import { ConfigError, configSummary, countVisitorProcesses, readConfig } from './config.ts'
 import { settings } from './settings.ts'
 
 const needed = {
@@ -19,8 +19,8 @@ test.each([
   ['one for each core of a server that only redirects', { ROLES: 'redirect' }, 4],
   ['one for every two cores beside other roles', {}, 2],
 ])('redirect processes are %s', (_, given, count) => {
-  expect(countRedirectProcesses(readConfig({ ...needed, ...given }), 4)).toBe(count)
-  expect(countRedirectProcesses(readConfig({ ...needed, ...given }), 1)).toBe(count === 3 ? 3 : 1)
+  expect(countVisitorProcesses(readConfig({ ...needed, ...given }), 4)).toBe(count)
+  expect(countVisitorProcesses(readConfig({ ...needed, ...given }), 1)).toBe(count === 3 ? 3 : 1)
 })
 
 test('a missing setting gets its default', () => {

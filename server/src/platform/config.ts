@@ -14,7 +14,7 @@ export function servesVisitorsOnly({ ROLES }: Pick<Config, 'ROLES'>): boolean {
 }
 
 /** How many redirect processes share `REDIRECT_PORT`. Beside other roles, they leave half of the cores to those. */
-export function countRedirectProcesses(
+export function countVisitorProcesses(
   config: Pick<Config, 'ROLES' | 'REDIRECT_PROCESSES'>,
   cores = availableParallelism(),
 ): number {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, type LogEvent, PostgresDialect, type PostgresPool, sql } from 'kysely'
 import pg from 'pg'
-import { type Config, countRedirectProcesses, servesVisitorsOnly } from './config.ts'
+import { type Config, countVisitorProcesses, servesVisitorsOnly } from './config.ts'
 import { describeProblem, type Tracing, traced } from './tracing.ts'
 
 /** The database, without table types: each store.ts adds its own with `db.withTables<{ links: LinkRow }>()`. */
@@ -223,7 +223,7 @@ export function poolSize(
 ): number {
   if (config.POSTGRES_POOL !== undefined) return config.POSTGRES_POOL
   if (!servesVisitorsOnly(config)) return 10
-  return Math.max(1, Math.min(5, Math.floor(40 / countRedirectProcesses(config))))
+  return Math.max(1, Math.min(5, Math.floor(40 / countVisitorProcesses(config))))
 }
 
 /** Updates a row by workspace and id; returns undefined if it does not exist. */

@@ -1,6 +1,6 @@
 import { redirectListener } from '../features/redirect/routes.ts'
 import { openRedirect } from '../features/redirect/service.ts'
-import { countRedirectProcesses } from '../platform/config.ts'
+import { countVisitorProcesses } from '../platform/config.ts'
 import type { Platform } from '../platform/context.ts'
 import { type Listening, listen, webServer } from '../platform/listen.ts'
 
@@ -9,7 +9,7 @@ export async function start(platform: Platform, stopping?: AbortSignal): Promise
   await using parts = new AsyncDisposableStack()
   const redirect = parts.use(await openRedirect(platform))
   const server = webServer(config, redirectListener(platform, redirect), { stopping })
-  const sharesPort = countRedirectProcesses(config) > 1
+  const sharesPort = countVisitorProcesses(config) > 1
   const { port } = parts.use(
     await listen(server, config.HOST, config.REDIRECT_PORT, config.SHUTDOWN_GRACE_MS, sharesPort),
   )

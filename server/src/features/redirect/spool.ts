@@ -1,7 +1,7 @@
 import { open, opendir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../platform/clock.ts'
-import { countRedirectProcesses } from '../../platform/config.ts'
+import { countVisitorProcesses } from '../../platform/config.ts'
 import type { Platform } from '../../platform/context.ts'
 import { jetStream } from '../../platform/nats.ts'
 import { redirectMetrics } from './metrics.ts'
@@ -30,7 +30,7 @@ export async function openSpool(platform: Platform, folder = 'clicks'): Promise<
   let { bytes, files } = await measureFolder(directory)
   let written = 0
   let isNatsDown = false
-  const sharers = config.ROLES.includes('redirect') ? countRedirectProcesses(config) : 1
+  const sharers = config.ROLES.includes('redirect') ? countVisitorProcesses(config) : 1
   const mostBytes = Math.floor((config.SPOOL_MAX_MEGABYTES * 1_048_576) / sharers)
   metrics.spoolBytes.set(bytes)
   metrics.spoolLimit.set(mostBytes)

@@ -7,7 +7,6 @@ import {
   query,
 } from '../../platform/clickhouse.ts'
 import type { AllWorkspacesDb } from '../../platform/postgres.ts'
-import type { LeavingRows } from '../event-storage/service.ts'
 import { type Count, foldedName, isMonthly, type Sum, sources, summing, urlDimensions } from './sums.ts'
 
 /** A month (its first day), its days from `from` on, and the workspaces to include; all when none is given. */
@@ -16,7 +15,7 @@ export type RollupRange = Mine & {
   from?: string
   starts?: Starts
   /** Event rows that are not counted, because they are about to be deleted. */
-  without?: LeavingRows
+  without?: { table: string; condition: string; values: Record<string, unknown> }
 }
 /** The first complete days of rollups that were added later; earlier days are not compared. */
 export type Starts = { linkDays: string; urls: string; months: string }
