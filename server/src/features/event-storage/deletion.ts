@@ -1,6 +1,6 @@
 import { chunks } from '../../platform/batches.ts'
 import type { Platform } from '../../platform/context.ts'
-import { deleteRows, hasRows, type RowSelection, selectClickRows, selectConversionRows } from './store.ts'
+import { buildClickSelection, buildConversionSelection, deleteRows, hasRows, type RowSelection } from './store.ts'
 
 const deletedAtOnce = 2_000
 
@@ -16,7 +16,7 @@ export function deleteConversion(
   before: BeforeDeletion,
 ): Promise<void> {
   const table = kind === 'leads' ? 'lead_events' : 'sale_events'
-  return deleteStored(platform, selectConversionRows(table, conversion), before)
+  return deleteStored(platform, buildConversionSelection(table, conversion), before)
 }
 
 /** A click to delete: only rows stored at or after `since`, so that rows of an earlier message stay. */
@@ -32,7 +32,7 @@ export async function deleteClicks(
   for (const some of chunks(clicks, deletedAtOnce)) {
     const times = some.map(({ at }) => at)
     const { bots = [], people = [] } = Object.groupBy(some, ({ isBot }) => (isBot ? 'bots' : 'people'))
-    const rows = selectClickRows({
+    const rows = buildClickSelection({
       workspaceId,
       people: people.map(({ id }) => id),
       bots: bots.map(({ id }) => id),

@@ -17,10 +17,10 @@ import {
 } from './customers.ts'
 import type { ConversionClickRow, WholeClickRow } from './customers-store.ts'
 import {
-  type DeletedClick,
-  type DeletedRows,
+  type DeletedClick as Click,
   deleteClicks as deleteStoredClicks,
   deleteConversion as deleteStoredConversion,
+  type DeletedRows as Rows,
 } from './deletion.ts'
 import { isRetained, stampExpiry } from './expiry.ts'
 import { forgetFolders, forgetTags } from './forget.ts'
@@ -60,8 +60,8 @@ export type ClickDay = ClickDayRow
 export type WholeClick = WholeClickRow
 export type ConversionClick = ConversionClickRow
 export type LocatedClick = Located
-export type LeavingRows = DeletedRows
-export type RemovedClick = DeletedClick
+export type DeletedRows = Rows
+export type DeletedClick = Click
 type NotAttributed = { attribution: string }
 type NewUnattributed = { leads: (NewLeadRow & NotAttributed)[]; sales: (NewSaleRow & NotAttributed)[] }
 /** Event tables for other features to read; only this feature writes to them. */

@@ -242,7 +242,7 @@ export type RowSelection = {
 }
 
 /** The rows of a lead or sale: a lead with a quantity has several. */
-export function selectConversionRows(
+export function buildConversionSelection(
   table: ConversionTable,
   { workspaceId, id, at }: { workspaceId: string; id: string; at: number },
 ): RowSelection {
@@ -252,7 +252,7 @@ export function selectConversionRows(
 }
 
 /** Clicks by id, stored at or after `since`. */
-export function selectClickRows(clicks: {
+export function buildClickSelection(clicks: {
   workspaceId: string
   people: string[]
   bots: string[]

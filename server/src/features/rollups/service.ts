@@ -6,13 +6,13 @@ import { memoByObject, openAsyncMemo } from '../../platform/memo.ts'
 import {
   appendClicks,
   appendMissingConversions,
+  type DeletedClick,
+  type DeletedRows,
   deleteClicks,
   deleteConversion,
-  type LeavingRows,
   lockOutConversions,
   type NewClick,
   type NewConversions,
-  type RemovedClick,
   restoreClicks,
   restoreConversions,
   visitsById,
@@ -183,7 +183,7 @@ async function withoutVisit(platform: Reading, clicks: NewClick[]): Promise<NewC
 }
 
 /** Deletes clicks that must be neither stored nor counted. Corrects the rollups first: see `deleteClicks`. */
-export async function removeClicks(platform: Engines, clicks: RemovedClick[]): Promise<void> {
+export async function removeClicks(platform: Engines, clicks: DeletedClick[]): Promise<void> {
   for (const [workspaceId, mine] of Map.groupBy(clicks, ({ workspaceId }) => workspaceId)) {
     const days = mine.map(({ at }) => ({ workspace_id: workspaceId, timestamp: at }))
     await deleteClicks(platform, workspaceId, mine, (without) => repairDays(platform, days, ['clicks'], without))
@@ -214,7 +214,7 @@ async function repairDays(
   platform: Reading,
   rows: { workspace_id: string; timestamp: number }[],
   of: Source[],
-  without?: LeavingRows,
+  without?: DeletedRows,
 ): Promise<void> {
   const workspaceIds = [...new Set(rows.map(({ workspace_id }) => workspace_id))]
   const days = [...new Set(rows.map(({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10)))].sort()

@@ -80,13 +80,13 @@ function differencesFragment(sum: Sum, range: RollupRange): string {
   const names = Object.keys(counts)
   const ofRows = Object.entries(counts).map(([name, count]) => `toInt128(${count}) AS ${name}`)
   const from = range.from === undefined || isMonthly(sum.rollup) ? undefined : range.from
-  const leaving = range.without?.table === table ? `AND NOT (${range.without.condition})` : ''
+  const exclusion = range.without?.table === table ? `AND NOT (${range.without.condition})` : ''
   const within = (day: string) => `toStartOfMonth(${day}) = {month:Date}
     ${from === undefined ? '' : `AND ${day} >= {from:Date}`} ${ofWorkspace(range)}`
   return `SELECT ${[key, ...names].join(', ')}, expires AS expires_on FROM (
   SELECT ${[key, ...names.map((name) => `sum(${name}) AS ${name}`)].join(', ')}, min(expires_on) AS expires FROM (
     SELECT ${[keyExpression, ...ofRows].join(', ')}, min(event.expires_on) AS expires_on
-    FROM ${table} AS event ${join} WHERE ${within(day)} ${leaving} GROUP BY ${key}
+    FROM ${table} AS event ${join} WHERE ${within(day)} ${exclusion} GROUP BY ${key}
     UNION ALL
     SELECT ${[key, ...names.map((name) => `-${name}`)].join(', ')}, expires_on FROM ${sum.rollup} WHERE ${within('toDate(bucket)')}
   ) GROUP BY ${key}
