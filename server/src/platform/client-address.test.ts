@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { clientNetwork, openAddressReader, parseRange, readClient } from './client-address.ts'
+import { clientNetwork, openAddressReader, readClient } from './client-address.ts'
+import { parseRange } from './ranges.ts'
 
 const proxies = ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1']
 

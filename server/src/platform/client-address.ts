@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { memo } from './memo.ts'
+import { isAddress, parseRanges, type Ranges } from './ranges.ts'
 
 type ClientAddress = { ip: string; trusted: boolean; loopback: boolean }
 /** Parses an IP address into canonical form, and checks whether it is a trusted proxy. */
@@ -21,39 +22,21 @@ export type Visitor = {
 
 const nowhere: GeoHeaders = { country: '', region: '', city: '', continent: '' }
 
-type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
-
 export function openAddressReader(ranges: string[]): AddressReader {
-  const parsed = ranges.map(parseRange)
+  const proxies = parseRanges(ranges.join('\n'))
   // Cached, because the same addresses return often and parsing one costs more than the rest of a redirect.
-  return memo((address) => parseClientAddress(address, parsed), { maxBytes: 4_000_000, most: 10_000 })
-}
-
-export function isInRanges(address: string, ranges: string[]): boolean {
-  return parseClientAddress(address, ranges.map(parseRange)).trusted
-}
-
-function parseClientAddress(text: string, trusted: Range[]): ClientAddress {
-  if (!ipaddr.isValid(text)) return { ip: '', trusted: false, loopback: false }
-  const address = ipaddr.process(text)
-  return {
-    ip: address.toString(),
-    trusted: trusted.some((range) => matches(address, range)),
-    loopback: address.range() === 'loopback',
+  const parseOther = memo((address) => parseClientAddress(address, proxies), { maxBytes: 4_000_000, most: 10_000 })
+  return (address) => {
+    if (!isIPv4(address)) return parseOther(address)
+    return { ip: address, trusted: proxies.has(address), loopback: address.startsWith('127.') }
   }
 }
 
-/** Parses an IP address or CIDR range; accepts IPv4 ranges in IPv6 notation. */
-export function parseRange(text: string): Range {
-  const [address = '', bits, ...rest] = text.split('/')
-  if (!isAddress(address) || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) throw notRange(text)
-  const given = ipaddr.parse(address)
-  const plain = ipaddr.process(address)
-  const most = plain.kind() === 'ipv4' ? 32 : 128
-  const unmapped = given.kind() === plain.kind() ? 0 : 96
-  const length = bits === undefined ? most : Number(bits) - unmapped
-  if (length < 0 || length > most) throw notRange(text)
-  return [plain, length]
+function parseClientAddress(text: string, proxies: Ranges): ClientAddress {
+  if (!ipaddr.isValid(text)) return { ip: '', trusted: false, loopback: false }
+  const address = ipaddr.process(text)
+  const ip = address.toString()
+  return { ip, trusted: proxies.has(ip), loopback: address.range() === 'loopback' }
 }
 
 /** Returns the client's IP address and protocol; forwarded headers count only from a trusted proxy. */
@@ -143,17 +126,6 @@ function isHttps(header: string): boolean {
 
 /** Removes the client port that some proxies append to the address. */
 function withoutPort(text: string): string {
+  if (isIPv4(text)) return text
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
-}
-
-function isAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
-}
-
-function notRange(text: string): Error {
-  return new Error(`${JSON.stringify(text)} is not an address or CIDR range, such as 10.0.0.0/8 or fd00::/8`)
-}
-
-function matches(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Range): boolean {
-  return address.kind() === network.kind() && address.match(network, bits)
 }

@@ -4,9 +4,9 @@ import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
-import { isInRanges } from './client-address.ts'
 import type { Config } from './config.ts'
 import { refuseInTransaction } from './postgres.ts'
+import { isInRanges } from './ranges.ts'
 
 const messages = {
   url: 'This is not an absolute URL',

@@ -2,7 +2,6 @@ import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { parseRange } from './client-address.ts'
 
 export type Ranges = { readonly count: number; has(ip: string): boolean }
 
@@ -33,6 +32,10 @@ export function parseRanges(text: string): Ranges {
       return isWithin(address.kind() === 'ipv4' ? ipv4 : ipv6, addressNumber(address))
     },
   }
+}
+
+export function isInRanges(ip: string, ranges: string[]): boolean {
+  return parseRanges(ranges.join('\n')).has(ip)
 }
 
 type Bounds = { kind: string; first: bigint; last: bigint }
@@ -83,7 +86,41 @@ function addressNumber(address: ipaddr.IPv4 | ipaddr.IPv6): number | bigint {
 }
 
 function numberOfIpv4(ip: string): number {
-  return ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+  let number = 0
+  let part = 0
+  for (let at = 0; at < ip.length; at++) {
+    const code = ip.charCodeAt(at)
+    if (code === dot) {
+      number = number * 256 + part
+      part = 0
+    } else part = part * 10 + code - zero
+  }
+  return number * 256 + part
+}
+
+const [dot, zero] = [46, 48]
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Parses an IP address or CIDR range; accepts IPv4 ranges in IPv6 notation. */
+export function parseRange(text: string): Range {
+  const [address = '', bits, ...rest] = text.split('/')
+  if (!isAddress(address) || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) throw notRange(text)
+  const given = ipaddr.parse(address)
+  const plain = ipaddr.process(address)
+  const most = plain.kind() === 'ipv4' ? 32 : 128
+  const unmapped = given.kind() === plain.kind() ? 0 : 96
+  const length = bits === undefined ? most : Number(bits) - unmapped
+  if (length < 0 || length > most) throw notRange(text)
+  return [plain, length]
+}
+
+export function isAddress(text: string): boolean {
+  return isIPv4(text) || ipaddr.IPv6.isValid(text)
+}
+
+function notRange(text: string): Error {
+  return new Error(`${JSON.stringify(text)} is not an address or CIDR range, such as 10.0.0.0/8 or fd00::/8`)
 }
 
 /** Parses `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
@@ -98,6 +135,6 @@ export function parseDnsServer(text: string): string {
 
 /** Parses an IPv4 or IPv6 address, and returns its shortest form. */
 export function parseAddress(text: string): string {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)) return ipaddr.process(text).toString()
+  if (isAddress(text)) return ipaddr.process(text).toString()
   throw new Error(`${JSON.stringify(text)} is not an IP address, such as 192.0.2.1 or 2001:db8::1`)
 }

@@ -1,8 +1,7 @@
 // This file exceeds the line limit, because it is the only list of settings, from which the docs are generated.
 import { type Plan, plans } from '@tributary/contract/operation'
 import { z } from 'zod'
-import { parseRange } from './client-address.ts'
-import { parseAddress, parseDnsServer, readRanges } from './ranges.ts'
+import { parseAddress, parseDnsServer, parseRange, readRanges } from './ranges.ts'
 import { parseKeys } from './seal.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)

@@ -1,4 +1,6 @@
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { parseRanges } from '../../platform/ranges.ts'
 
 /** Whether a client address is within its click rate limit. */
 export type AddressLimit = (ip: string, now: number) => boolean
@@ -13,7 +15,12 @@ const maxEntries = 25_000
  * Ranges of non-public addresses, which are not limited: such a client is a proxy that TRUSTED_PROXIES does not list,
  * and a limit would drop the clicks of everybody behind it.
  */
-const internal = ['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat', 'unspecified']
+const internal = parseRanges(
+  `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16
+  ::/128 ::1/128 fc00::/7 fe80::/10`
+    .split(/\s+/)
+    .join('\n'),
+)
 
 /**
  * Limits clicks with a token bucket per IPv4 address or IPv6 /56, in this process. A bucket that is idle for
@@ -27,7 +34,7 @@ export function openAddressLimit(perSecond: number): AddressLimit {
     let bucket = buckets.get(network, now)
     if (bucket === undefined) {
       bucket = isInternal(ip) ? null : { tokens: most, at: now }
-      buckets.set(network, bucket)
+      buckets.set(network, bucket, now)
     }
     if (bucket === null) return true
     bucket.tokens = Math.min(most, bucket.tokens + (Math.max(0, now - bucket.at) / 1_000) * perSecond)
@@ -46,7 +53,7 @@ function ipv6Network(ip: string): string {
 }
 
 function isInternal(ip: string): boolean {
-  return !ipaddr.isValid(ip) || internal.includes(ipaddr.process(ip).range())
+  return !(isIPv4(ip) || ipaddr.isValid(ip)) || internal.has(ip)
 }
 
 /** Ids of clicks that this process stored recently; clicks with the same id are repeats and not logged. */
@@ -60,10 +67,7 @@ export function openRecentClicks(): RecentClicks {
   const generations = openGenerations<true>(maxRemembered, rememberedMs)
   return {
     has: (name, now) => generations.get(name, now) === true,
-    add: (name, now) => {
-      generations.get(name, now)
-      generations.set(name, true)
-    },
+    add: (name, now) => generations.set(name, true, now),
   }
 }
 
@@ -72,20 +76,24 @@ function openGenerations<V>(max: number, lifetimeMs: number) {
   let current = new Map<string, V>()
   let previous = new Map<string, V>()
   let since = 0
-  const rotate = (now: number) => {
+  const rotateWhenDue = (now: number) => {
+    if (now - since < lifetimeMs && now >= since && current.size < max) return
     previous = now - since < 2 * lifetimeMs ? current : new Map()
     current = new Map()
     since = now
   }
   return {
     get(name: string, now: number): V | undefined {
-      if (now - since >= lifetimeMs || now < since || current.size >= max) rotate(now)
+      rotateWhenDue(now)
       const known = current.get(name)
       if (known !== undefined) return known
       const earlier = previous.get(name)
       if (earlier !== undefined) current.set(name, earlier)
       return earlier
     },
-    set: (name: string, value: V) => void current.set(name, value),
+    set(name: string, value: V, now: number): void {
+      rotateWhenDue(now)
+      current.set(name, value)
+    },
   }
 }
