@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
-import { batches, paceBatches } from '../../platform/batches.ts'
+import { paceBatches } from '../../platform/batches.ts'
 import { sleep } from '../../platform/clock.ts'
 import type { Platform } from '../../platform/context.ts'
 import { eventStream, jetStream } from '../../platform/nats.ts'
 import { type LogMessage, PartitionLost } from './batch.ts'
 import { startLagMeter } from './lag.ts'
 import { createdAt, isRewound, type StreamState } from './log/position.ts'
+import { readBatches } from './read-batches.ts'
 import { logMessage } from './read-log.ts'
 import {
   claim,
@@ -87,17 +88,14 @@ async function work(
       const messages = await readRange(platform, holder, cursor.intent.first, cursor.intent.last)
       sequence = await finish(platform, holder, sequence, cursor.intent, messages)
     }
-    const consumer = await orderedConsumer(platform, holder, sequence + 1)
-    // `expires` is also how long the client waits to pull again after NATS recovers; its default is 30 s.
-    const source = await consumer.consume({ max_bytes: platform.config.INGEST_BATCH_BYTES * 2, expires: 2_000 })
     let tookMs = 0
-    const options = {
+    const pace = {
       intervalMs: () => paceBatches(platform.config.INGEST_INTERVAL_MS, tookMs),
+      maxBytes: platform.config.INGEST_BATCH_BYTES,
       signal: AbortSignal.any([signal, lost.signal]),
-      most: { messages: Number.POSITIVE_INFINITY, bytes: platform.config.INGEST_BATCH_BYTES },
     }
     storing = Promise.resolve(sequence)
-    for await (const messages of batches(source, options)) {
+    for await (const messages of readBatches(platform, { ...holder, sequence }, pace)) {
       const prepared = await prepare(platform, holder, messages.map(logMessage))
       const before = await storing
       // The partition changed owner or the log was restored, so these messages may not follow the cursor.

@@ -48,7 +48,7 @@ export async function readWhole(
   return messages
 }
 
-export function logMessage(message: JsMsg): LogMessage {
+export function logMessage(message: Pick<JsMsg, 'seq' | 'data' | 'time' | 'string'>): LogMessage {
   const arrivedAt = message.time.getTime()
   try {
     return { sequence: message.seq, body: readLogBody(message.data), arrivedAt }
