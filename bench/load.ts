@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util'
 /*
  * A load generator process: `node bench/load.ts --url U --host H [--connections 64] [--seconds 10] [--rate N]
  * [--distinct [--first 1000000]] path [path …]`. Each connection sends its next request after the previous response, or
- * at the given `--rate`. With `--distinct` every request comes from another visitor. Prints one line of JSON.
+ * at the given `--rate`. With `--distinct` every request comes from another visitor: as behind a proxy, from another address
+ * with one of some hundred user agents. Prints one line of JSON.
  */
 const { values: given, positionals: paths } = parseArgs({
   allowPositionals: true,
@@ -24,6 +25,7 @@ const [connections, seconds, rate] = [given.connections, given.seconds, given.ra
   number,
   number,
 ]
+const systems = ['Windows NT 10.0; Win64; x64', 'Macintosh; Intel Mac OS X 10_15_7', 'X11; Linux x86_64']
 const requests = Array.from({ length: 5_000 }, (_, visitor) => Buffer.from(formatRequest(visitor)))
 const latencies: number[] = []
 let sent = 0
@@ -50,8 +52,16 @@ console.log(
 )
 
 function formatRequest(visitor: number): string {
-  const agent = `Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/${visitor}.0`
-  return `GET ${paths[visitor % paths.length]} HTTP/1.1\r\nHost: ${given.host}\r\nUser-Agent: ${agent}\r\nAccept: text/html\r\n\r\n`
+  const system = systems[visitor % systems.length]
+  const agent = `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${60 + (visitor % 90)}.0.0.0 Safari/537.36`
+  const head = `GET ${paths[visitor % paths.length]} HTTP/1.1\r\nHost: ${given.host}\r\nUser-Agent: ${agent}\r\nAccept: text/html\r\n`
+  return `${head}X-Forwarded-For: ${formatAddress(visitor)}\r\n\r\n`
+}
+
+/** An address between 32.0.0.0 and 63.255.255.255, another for each of 536 million visitors. */
+function formatAddress(visitor: number): string {
+  const bits = Math.imul(visitor, 0x9e3779b1) & 0x1fffffff
+  return `${32 + (bits >>> 24)}.${(bits >>> 16) & 255}.${(bits >>> 8) & 255}.${bits & 255}`
 }
 
 function nextRequest(): string | Buffer {

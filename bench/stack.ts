@@ -32,6 +32,8 @@ export async function openBench(overrides: Record<string, string> = {}): Promise
     ...newSecrets(),
     // As the installers write it.
     CLICK_LOG_FORMAT: 'binary',
+    // The load generator names the address of each visitor, as a proxy does.
+    TRUSTED_PROXIES: '127.0.0.1',
     SPOOL_DIRECTORY: spool,
     ...overrides,
   }
