@@ -55,7 +55,7 @@ test('a missing setting gets its default', () => {
     REDIRECT_CACHE_MEGABYTES: 32,
     SPOOL_DIRECTORY: './spool',
     SPOOL_MAX_MEGABYTES: 1024,
-    INGEST_INTERVAL_MS: 500,
+    INGEST_INTERVAL_MS: 1000,
     INGEST_BATCH_BYTES: 8_388_608,
     CONVERSION_BATCH_BYTES: 8_388_608,
     GEO_DATABASE: undefined,

@@ -285,8 +285,9 @@ export const settings = {
   },
   INGEST_INTERVAL_MS: {
     type: z.coerce.number().int().min(0),
-    default: '500',
-    description: 'Minimum time between two ClickHouse inserts of a partition; longer after a slow insert.',
+    default: '1000',
+    description:
+      'Minimum time between two ClickHouse inserts of clicks of a partition, longer after a slow one; also between two inserts of leads and sales.',
   },
   INGEST_BATCH_BYTES: { type: count, default: '8388608', description: 'Maximum bytes of clicks per insert.' },
   CONVERSION_BATCH_BYTES: {

@@ -6,7 +6,7 @@ import { forgetFolders, forgetTags } from './forget.ts'
 import { keepLinkAttributes } from './service.ts'
 
 // Link attributes are inserted rarely, because ClickHouse has to merge a part per insert.
-const attributesIntervalMs = 500
+const attributesIntervalMs = 1_000
 
 export const eventStorageJobs = [
   job({

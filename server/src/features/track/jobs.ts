@@ -5,7 +5,8 @@ import { customerErased, customerErasedSubject } from '../customers/messages.ts'
 import { eraseConversions } from './erase.ts'
 import { claimedAtOnce, exportDue, exportUnattributed, measureOverdue } from './export.ts'
 
-const everyMs = 500
+// Each time asks PostgreSQL what is due.
+const leastIntervalMs = 100
 const measureIntervalMs = 5_000
 
 export const trackJobs = [
@@ -13,7 +14,8 @@ export const trackJobs = [
 ]
 
 export function startExport(platform: Platform): AsyncDisposable {
-  return startInterval(platform, 'export conversions', everyMs, async (signal) => {
+  const intervalMs = Math.max(leastIntervalMs, platform.config.INGEST_INTERVAL_MS)
+  return startInterval(platform, 'export conversions', intervalMs, async (signal) => {
     await exportDue(platform, signal)
     while (!signal.aborted && (await exportUnattributed(platform)) >= claimedAtOnce);
   })
