@@ -11,7 +11,7 @@ export type Pace = { intervalMs: () => number; maxBytes: number; signal: AbortSi
 const longestPauseMs = 500
 // NATS publishes a message before it has stored it.
 const storedWithinMs = 10
-const answerWithinMs = 10_000
+const answerWithinMs = 5_000
 const mostMessages = 100_000
 
 /**
@@ -30,7 +30,7 @@ export async function* readBatches(
   while (!signal.aborted) {
     if (!isBehind) await sleep(Math.max(0, startedAt + intervalMs() - Date.now()), signal)
     if (signal.aborted) return
-    const messages = await readAfter(manager, { partition, sequence: after }, maxBytes)
+    const messages = await readAfter(manager, { partition, sequence: after, maxBytes }, signal)
     const last = messages.at(-1)
     isBehind = last !== undefined && last.pending > 0
     if (!last) {
@@ -43,11 +43,11 @@ export async function* readBatches(
   }
 }
 
-/** The messages after a sequence, up to a number of bytes; none when there are no more. */
+/** The messages after a sequence, up to a number of bytes; fewer when the signal aborts, none when there are no more. */
 async function readAfter(
   manager: JetStreamManager,
-  { partition, sequence }: { partition: number; sequence: number },
-  maxBytes: number,
+  { partition, sequence, maxBytes }: { partition: number; sequence: number; maxBytes: number },
+  signal: AbortSignal,
 ): Promise<StoredMsg[]> {
   const messages: StoredMsg[] = []
   const read = Promise.withResolvers<void>()
@@ -62,7 +62,15 @@ async function readAfter(
     },
   })
   const timer = setTimeout(() => answer.stop(new Error('NATS did not return messages in time')), answerWithinMs)
-  return read.promise.finally(() => clearTimeout(timer)).then(() => messages)
+  const stop = () => answer.stop()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    await read.promise
+    return messages
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
 }
 
 function isNotFound(error: Error): boolean {
