@@ -55,9 +55,10 @@ const streamableFormats = new Set([
   'TabSeparatedRaw',
 ])
 
-// Results with subqueries are not streamed: chdb would run scalar subqueries on the event loop, while planning.
+// Only results without a limit are streamed: chdb plans a streamed statement, and runs its scalar subqueries, on the event loop.
 function canStream({ sql, format, waitForEnd }: QueryRequest): boolean {
   const isSelect = /^\s*(?:--[^\n]*\n\s*)*(SELECT|WITH)\b/i.test(sql)
+  const isSmall = /\bLIMIT\b/i.test(sql)
   const hasSubquery = /\(\s*(SELECT|WITH)\b/i.test(sql)
-  return streamableFormats.has(format) && isSelect && !hasSubquery && !waitForEnd
+  return streamableFormats.has(format) && isSelect && !isSmall && !hasSubquery && !waitForEnd
 }
