@@ -5,7 +5,6 @@ import { newSecrets } from '../demo/settings.ts'
 import { ensureBinaries } from '../engines/binaries.ts'
 import { freePort } from '../engines/port.ts'
 import { startEngines } from '../engines/start.ts'
-import { weighAsInstalled } from '../engines/weight.ts'
 import { readConfig } from '../server/src/platform/config.ts'
 import type { Platform } from '../server/src/platform/context.ts'
 import { openPlatform } from '../server/src/platform/handles.ts'
@@ -23,8 +22,7 @@ export type Bench = AsyncDisposable & {
 export async function openBench(overrides: Record<string, string> = {}): Promise<Bench> {
   await using stack = new AsyncDisposableStack()
   await ensureBinaries(console.error, process.env)
-  const engines = await startEngines({ env: process.env })
-  weighAsInstalled(engines)
+  const engines = await startEngines({ env: process.env, asInstalled: true })
   stack.defer(() => engines.stop())
   const spool = await mkdtemp(join(tmpdir(), 'tributary-bench-'))
   stack.defer(() => rm(spool, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { EngineProgram } from './engine-process.ts'
@@ -34,4 +34,20 @@ export async function prepareClickHouse(folder: string, port: number): Promise<E
       if (!response.ok) throw new Error(await response.text())
     },
   }
+}
+
+const shippedConfig = join(import.meta.dirname, '../deploy/clickhouse/server.xml')
+
+/** The program with the configuration of an installation without Docker. */
+export function asInstalled(program: EngineProgram): EngineProgram {
+  return { ...program, env: { ...program.env, CH_ARGS: `--config-file=${shippedConfig} --log-level=warning` } }
+}
+
+// The weight of a niceness of 3 is half of the usual one, as `CPUWeight=50`.
+const niceness = '3'
+
+/** Linux schedules each session as a group, and each engine has a session of its own. Without such groups, the share stays. */
+export function weighAsInstalled(pid: number): void {
+  const file = `/proc/${pid}/autogroup`
+  if (existsSync(file)) writeFileSync(file, niceness)
 }

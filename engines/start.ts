@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { prepareClickHouse } from './clickhouse.ts'
+import { asInstalled, prepareClickHouse, weighAsInstalled } from './clickhouse.ts'
 import {
   type EngineName,
   type EngineProcess,
@@ -26,6 +26,8 @@ export type EngineOptions<Name extends EngineName = EngineName> = {
   log?: Log
   /** URLs of running servers (`POSTGRES_URL` …), which are used instead of starting new ones. */
   env?: Environment
+  /** Gives ClickHouse the configuration and the share of busy cores that it has in an installation. */
+  asInstalled?: boolean
 }
 
 export type Engines<Name extends EngineName = EngineName> = {
@@ -52,7 +54,10 @@ export async function startEngines<Name extends EngineName = EngineName>(
   const start = async (name: EngineName, engineFolder: string) => {
     await mkdir(engineFolder, { recursive: true })
     const program = await preparations[name](engineFolder, ports[name] ?? (await freePort()), log)
-    processes[name] = await runEngine(program, log)
+    const isInstalled = name === 'clickhouse' && options.asInstalled === true
+    const engine = await runEngine(isInstalled ? asInstalled(program) : program, log)
+    if (isInstalled) weighAsInstalled(engine.pid)
+    processes[name] = engine
     urls[urlName(name)] = program.url
     if (name === 'postgres') await requireTrigrams(program.url)
   }

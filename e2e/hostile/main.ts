@@ -8,7 +8,6 @@ import { parseArgs, promisify } from 'node:util'
 import { newSecrets } from '../../demo/settings.ts'
 import { ensureBinaries } from '../../engines/binaries.ts'
 import { startEngines } from '../../engines/start.ts'
-import { weighAsInstalled } from '../../engines/weight.ts'
 import { readConfig } from '../../server/src/platform/config.ts'
 import { openPlatform } from '../../server/src/platform/handles.ts'
 import { openLog } from '../../server/src/platform/log.ts'
@@ -45,8 +44,7 @@ await ensureBinaries(console.error)
 const folder = await mkdtemp(join(tmpdir(), 'tributary-hostile-'))
 parts.defer(() => rm(folder, { recursive: true, force: true }))
 const dns = parts.use(await startDnsServer())
-const engines = await startEngines({ env: process.env })
-weighAsInstalled(engines)
+const engines = await startEngines({ env: process.env, asInstalled: true })
 parts.defer(() => engines.stop())
 const environment: Record<string, string> = {
   ...engines.urls,
