@@ -93,6 +93,15 @@ describe('batches of the event log', () => {
     expect(seen.length).toBeGreaterThan(1)
   })
 
+  test('have a message that is larger than a batch may be', async () => {
+    const texts = ['1', 'x'.repeat(5_000), '3']
+    await publish(...texts)
+    await using batches = open({ intervalMs: 0, maxBytes: 1 })
+    const seen: string[] = []
+    while (seen.length < texts.length) seen.push(...((await batches.next()) ?? []))
+    expect(seen).toEqual(texts)
+  })
+
   test('skip messages that were deleted', async () => {
     await publish('1', '2', '3')
     await manager.streams.deleteMessage(stream, end + 2)
