@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
 import { clientNetwork, openAddressReader, readClient } from './client-address.ts'
 import { parseRange } from './ranges.ts'
@@ -33,6 +35,26 @@ describe("the visitor's address", () => {
   ])('is %s', (_name, { peer, forwarded }, ip) => {
     expect(client(peer, { 'x-forwarded-for': forwarded }).ip).toBe(ip)
   })
+})
+
+test('an address is read as the library reads it, whatever its form', () => {
+  const ranges = proxies.map(parseRange)
+  const read = openAddressReader(proxies)
+  const nowhere = { ip: '', trusted: false, loopback: false }
+  const readSlowly = (address: ipaddr.IPv4 | ipaddr.IPv6) => ({
+    ip: address.toString(),
+    trusted: ranges.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits)),
+    loopback: address.range() === 'loopback',
+  })
+  const part = fc.oneof(fc.nat(255).map(String), fc.constantFrom('010', '256', '0x7f', '', '-1', '1e1', ' 1'))
+  const dotted = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'))
+  const known = fc.constantFrom('10.1.2.3', '192.0.2.7', '127.0.0.1', '::1', '::ffff:10.0.0.1', 'fd00::1%eth0', '')
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), dotted, known, fc.string()), (text) => {
+      expect(read(text)).toEqual(ipaddr.isValid(text) ? readSlowly(ipaddr.process(text)) : nowhere)
+    }),
+    { numRuns: 3_000 },
+  )
 })
 
 describe('encryption', () => {
