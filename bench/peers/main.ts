@@ -19,6 +19,8 @@ const [rounds, seconds] = [Number(roundsText), Number(secondsText)]
 const [creating, redirecting] = [16, 64]
 const bodiesAtMost = 40_000
 let next = 0
+// A visitor who comes again within the hour would be a repeat, which Tributary does not log.
+let visitors = 0
 
 await using bench = await openBench({ ENTERPRISE_REQUESTS_PER_MINUTE: '100000000' })
 const { environment, platform, engines } = bench
@@ -55,7 +57,9 @@ try {
       const made = (await peer.countLinks()) - before
       if (made !== posts.answered)
         throw new Error(`${name} answered ${posts.answered} creations, but made ${made} links`)
+      visitors += 1_000_000
       const load = await runLoad({
+        first: visitors,
         url: peer.url,
         host: peer.host,
         paths: [peer.path],
@@ -92,7 +96,7 @@ report(
 )
 failWhenMissed([
   { name: 'links created × Kutt', figure: ratio(created), atLeast: 1.5 },
-  { name: 'redirects × Kutt', figure: ratio(redirected), atLeast: 2 },
+  { name: 'redirects × Kutt', figure: ratio(redirected), atLeast: 8 },
 ])
 
 function create({ create }: Peer, url: string, length: number): Promise<Load> {
